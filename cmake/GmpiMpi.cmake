@@ -1,0 +1,91 @@
+# Finds MPI by its compiler wrapper and defines the imported target Gmpi::mpi. Asking the wrapper for
+# its flags is what makes a machine with several MPIs unambiguous: one wrapper, one MPI.
+# The installed package uses this file too, so it depends on nothing else of the project.
+
+# gmpi_find_mpi(): reads GMPI_MPICXX (a name, a path, or empty for the first one found), and sets
+#   GMPI_MPICXX_PATH  the wrapper          GMPI_MPI_FAMILY  mpich, openmpi or other
+#   GMPI_MPIEXEC      its launcher, if any GMPI_MPI_COMPILE_FLAGS, GMPI_MPI_LINK_FLAGS  lists
+function(gmpi_find_mpi)
+  set(GMPI_MPICXX "${GMPI_MPICXX}" CACHE STRING "MPI compiler wrapper: a name or a path")
+  set(names mpicxx.mpich mpicxx mpicxx.openmpi)
+  if(GMPI_MPICXX)
+    set(names "${GMPI_MPICXX}")
+  endif()
+  find_program(wrapper NAMES ${names} NAMES_PER_DIR NO_CACHE)
+  if(NOT wrapper)
+    string(JOIN ", " tried ${names})
+    message(FATAL_ERROR "No MPI compiler wrapper found (looked for ${tried}). Install MPICH or Open "
+                        "MPI with its development files, or set GMPI_MPICXX to its mpicxx.")
+  endif()
+
+  _gmpi_ask_wrapper("${wrapper}" line family)
+  separate_arguments(words UNIX_COMMAND "${line}")
+  _gmpi_sort_flags("${words}" includes compile link)
+  _gmpi_find_mpiexec("${wrapper}" mpiexec)
+
+  if(NOT TARGET Gmpi::mpi)
+    add_library(Gmpi::mpi INTERFACE IMPORTED GLOBAL)
+    target_include_directories(Gmpi::mpi SYSTEM INTERFACE ${includes})
+    target_compile_definitions(Gmpi::mpi INTERFACE MPICH_SKIP_MPICXX=1 OMPI_SKIP_MPICXX=1)
+    target_compile_options(Gmpi::mpi INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${compile}>)
+    target_link_libraries(Gmpi::mpi INTERFACE ${link})
+  endif()
+  list(TRANSFORM includes PREPEND "-I")
+  set(GMPI_MPI_COMPILE_FLAGS ${includes} ${compile} PARENT_SCOPE)
+  set(GMPI_MPI_LINK_FLAGS ${link} PARENT_SCOPE)
+  set(GMPI_MPICXX_PATH "${wrapper}" PARENT_SCOPE)
+  set(GMPI_MPI_FAMILY "${family}" PARENT_SCOPE)
+  set(GMPI_MPIEXEC "${mpiexec}" PARENT_SCOPE)
+endfunction()
+
+# MPICH's wrappers print the command they would run for -show, Open MPI's for --showme.
+function(_gmpi_ask_wrapper wrapper line family)
+  foreach(question --showme -show)
+    execute_process(COMMAND "${wrapper}" ${question} OUTPUT_VARIABLE answer ERROR_QUIET
+                    RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(status EQUAL 0 AND answer MATCHES "-l")
+      set(${line} "${answer}" PARENT_SCOPE)
+      if(question STREQUAL "--showme")
+        set(${family} openmpi PARENT_SCOPE)
+      elseif(answer MATCHES "mpich|-lmpi")
+        set(${family} mpich PARENT_SCOPE)
+      else()
+        set(${family} other PARENT_SCOPE)
+      endif()
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "${wrapper} answers neither --showme nor -show: is it an MPI compiler wrapper?")
+endfunction()
+
+# The wrapper's words, after the compiler's name: include folders, other compile flags, link flags.
+function(_gmpi_sort_flags words includes compile link)
+  list(POP_FRONT words)
+  foreach(word IN LISTS words)
+    if(word MATCHES "^-I(.+)$")
+      list(APPEND found_includes "${CMAKE_MATCH_1}")
+    elseif(word MATCHES "^-[lL]|^-Wl,|^/.*\\.(so|a)[.0-9]*$")
+      list(APPEND found_link "${word}")
+    elseif(word STREQUAL "-pthread")
+      list(APPEND found_compile "${word}")
+      list(APPEND found_link "${word}")
+    else()
+      list(APPEND found_compile "${word}")
+    endif()
+  endforeach()
+  set(${includes} "${found_includes}" PARENT_SCOPE)
+  set(${compile} "${found_compile}" PARENT_SCOPE)
+  set(${link} "${found_link}" PARENT_SCOPE)
+endfunction()
+
+# mpicxx.mpich has mpiexec.mpich beside it, mpicxx has mpiexec.
+function(_gmpi_find_mpiexec wrapper mpiexec)
+  get_filename_component(folder "${wrapper}" DIRECTORY)
+  get_filename_component(name "${wrapper}" NAME)
+  string(REGEX REPLACE "^mpi(cxx|c\\+\\+|CC)" "mpiexec" name "${name}")
+  find_program(found NAMES "${name}" mpiexec HINTS "${folder}" NO_CACHE)
+  if(NOT found)
+    set(found "")
+  endif()
+  set(${mpiexec} "${found}" PARENT_SCOPE)
+endfunction()
