@@ -1,0 +1,112 @@
+# The lit configuration for tests of translated programs. This project's own tests load it, and so,
+# from the installation, do its users': docs/testing-your-rewrites.md shows how. It reads gmpi.conf,
+# the same file gmpicxx reads, and offers
+#   %gmpi-translate  %gmpicxx  %mpiexec  %device  %compile-cuda  %compile-cpu
+# FileCheck, not and split-file on PATH, and the features cpu, cuda, nvcc, gpu, two-gpus, mpich, openmpi.
+import os
+import shutil
+import subprocess
+
+import lit.formats
+
+
+def read_conf(path):
+    """gmpi.conf as {key: [values]}, with $PREFIX replaced by the folder two levels above it."""
+    prefix = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(path))))
+    conf = {}
+    with open(path) as lines:
+        for line in lines:
+            key, colon, value = line.strip().partition(": ")
+            if colon and not key.startswith("#"):
+                conf.setdefault(key, []).append(value.replace("$PREFIX", prefix))
+    return conf
+
+
+def count_gpus():
+    try:
+        out = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    return out.stdout.count("GPU ") if out.returncode == 0 else 0
+
+
+def first(key):
+    return gmpi_conf.get(key, [""])[0]
+
+
+def quoted(words):
+    return " ".join("'%s'" % word if " " in word else word for word in words)
+
+
+# Callers may have set gmpi_conf_path (else: the gmpi.conf of the installation this file is part of),
+# gmpi_tool_dir (where the programs are) and gmpi_device (the device %gmpicxx compiles for) in config.
+here = os.path.dirname(os.path.abspath(__file__))
+conf_path = getattr(config, "gmpi_conf_path", os.path.join(here, "..", "gmpi.conf"))
+gmpi_conf = read_conf(conf_path)
+tool_dir = getattr(config, "gmpi_tool_dir", None) or first("bin")
+device = getattr(config, "gmpi_device", "cpu")
+family = first("mpi.family")
+
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".cu", ".test"]
+config.excludes = ["Inputs"]
+
+# --- programs on PATH -------------------------------------------------------------------------------
+path = [tool_dir] + gmpi_conf.get("llvm-bin", []) + [config.environment.get("PATH", os.environ["PATH"])]
+config.environment["PATH"] = os.pathsep.join(path)
+for name in ["HOME", "TMPDIR", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "CCACHE_DIR", "CUDA_HOME"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+# --- features ---------------------------------------------------------------------------------------
+nvcc = first("nvcc") or shutil.which("nvcc") or ""
+gpus = count_gpus() if nvcc else 0
+config.available_features |= set(gmpi_conf.get("device", []))
+if family:
+    config.available_features.add(family)
+if nvcc:
+    config.available_features.add("nvcc")
+if gpus >= 1:
+    config.available_features.add("gpu")
+if gpus >= 2:
+    config.available_features.add("two-gpus")
+
+# --- running under MPI ------------------------------------------------------------------------------
+# A run that hangs is ended, its launcher and all its ranks. GMPI_TEST_TIMEOUT: seconds a run may take.
+seconds = os.environ.get("GMPI_TEST_TIMEOUT", "120")
+mpiexec = ["timeout", "-k", "5", seconds, first("mpi.exec") or "mpiexec"]
+if family == "openmpi":
+    mpiexec += ["--allow-run-as-root", "--oversubscribe"]
+    config.environment["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
+    config.environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+# Ranks of several tests at once on few cores slow each other down more than they gain.
+lit_config.parallelism_groups.setdefault("mpi", max(1, (os.cpu_count() or 2) // 2))
+
+# --- what tests say ---------------------------------------------------------------------------------
+mpi_flags = gmpi_conf.get("mpi.compile", []) + ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX"]
+includes = ["-I" + folder for folder in gmpi_conf.get("include", [])]
+cpu_includes = ["-I" + folder for folder in gmpi_conf.get("cpu.include", [])]
+
+compile_cpu = [first("host-compiler") or "g++", "-x", "c++", "-std=c++17", "-fsyntax-only", "-Wall"]
+compile_cpu += ["-DGMPI_DEVICE_CPU=1"] + cpu_includes + includes + mpi_flags
+compile_cpu += ["-include", "cuda_runtime.h"]
+compile_cuda = ["true"]
+if nvcc:
+    compile_cuda = [nvcc, "-std=c++17", "-arch=sm_90", "-x", "cu", "-c", "-o", "%t.compiled.o"]
+    compile_cuda += includes + mpi_flags
+
+config.substitutions += [
+    ("%gmpi-translate", os.path.join(tool_dir, "gmpi-translate")),
+    ("%gmpicxx", quoted([os.path.join(tool_dir, "gmpicxx"), "--conf=" + os.path.abspath(conf_path),
+                         "--device=" + device])),
+    ("%mpiexec", quoted(mpiexec)),
+    ("%compile-cuda", quoted(compile_cuda)),
+    ("%compile-cpu", quoted(compile_cpu)),
+    ("%device", device),
+]
+
+# --- sanitizers, where this GMPI was built with one -------------------------------------------------
+# MPI libraries leak and race by design; suppressions keep the reports about this project's code.
+config.environment["ASAN_OPTIONS"] = "detect_leaks=0:detect_stack_use_after_return=0"
+suppressions = os.path.join(here, "tsan.supp")
+config.environment["TSAN_OPTIONS"] = "suppressions=%s:halt_on_error=0:exitcode=66" % suppressions

@@ -1,0 +1,20 @@
+# The end-to-end tests of test/run once more, compiled for the cuda device and run on a GPU. Without a
+# GPU each is counted as skipped. With `--param compute-sanitizer=memcheck` (or racecheck, synccheck,
+# initcheck) every rank runs under compute-sanitizer.
+import os
+
+config.gmpi_device = "cuda"
+lit_config.load_config(config, os.path.join(config.gmpi_source_dir, "cmake/lit/gmpi.cfg.py"))
+config.name = "gmpi-gpu" + config.gmpi_suite_suffix
+config.test_source_root = os.path.join(config.gmpi_source_dir, "test", "run")
+config.test_exec_root = os.path.join(config.gmpi_binary_dir, "test", "gpu")
+config.unsupported = "gpu" not in config.available_features
+config.substitutions += [
+    ("%source-dir", config.gmpi_source_dir),
+    ("%binary-dir", config.gmpi_binary_dir),
+]
+
+checker = lit_config.params.get("compute-sanitizer")
+if checker:
+    command = "compute-sanitizer --tool %s --error-exitcode 99 " % checker
+    config.substitutions.insert(0, (r"(%mpiexec -n \d+) ", r"\1 " + command))
