@@ -70,13 +70,6 @@ install(FILES "${PROJECT_BINARY_DIR}/install/gmpi.conf" DESTINATION "${GMPI_DATA
 # --- headers, programs, test configuration, package -------------------------------------------------
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${GMPI_HEADER_DIR}"
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.def")
-if(GMPI_BUILD_TOOL)
-  foreach(program gmpi-translate gmpicxx)
-    if(TARGET ${program})
-      install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-    endif()
-  endforeach()
-endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/lit" DESTINATION "${GMPI_DATA_DIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

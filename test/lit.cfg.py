@@ -1,6 +1,6 @@
-# This project's test suite: translate/ (the translator's output and messages), run/ (programs under
-# mpiexec), package/ (what is installed). Unit tests (runtime/) and GPU runs (gpu/) are suites of their
-# own. Everything a test may say is set up in cmake/lit/gmpi.cfg.py, which users' tests load too.
+# This project's test suite: translate/ (the translator's output and messages), gmpicxx/ (commands),
+# run/ (programs under mpiexec), package/ (what is installed), docs/. Unit tests (runtime/) and GPU runs
+# (gpu/) are suites of their own. Everything a test may say is set up in cmake/lit/gmpi.cfg.py, which users' tests load too.
 import os
 
 lit_config.load_config(config, os.path.join(config.gmpi_source_dir, "cmake/lit/gmpi.cfg.py"))
@@ -13,10 +13,11 @@ config.substitutions += [
     ("%source-dir", config.gmpi_source_dir),
     ("%binary-dir", config.gmpi_binary_dir),
     ("%cmake", config.gmpi_cmake),
+    ("%lit", config.gmpi_lit),
 ]
 # A build without the tool tests what depends on its MPI and its compiler flags; the rest was tested
 # where the tool was built.
 if config.gmpi_build_tool:
     config.available_features.add("tool")
 else:
-    config.excludes += ["translate", "package"]
+    config.excludes += ["translate", "gmpicxx", "package", "docs"]

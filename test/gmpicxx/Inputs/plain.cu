@@ -1,0 +1,3 @@
+#include "user.h"
+__global__ void fill(int *values) { values[threadIdx.x] = USER_VALUE; }
+int main() { return 0; }

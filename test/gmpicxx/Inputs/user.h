@@ -1,0 +1,1 @@
+#define USER_VALUE 7
