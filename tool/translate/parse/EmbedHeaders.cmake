@@ -1,0 +1,24 @@
+# Writes OUTPUT, a C++ file that holds headers as string literals: those of FOLDER, and the cpu
+# device's own types and host functions (from CPU_HEADERS) under the names they are included by.
+file(GLOB_RECURSE names RELATIVE "${FOLDER}" "${FOLDER}/*")
+list(SORT names)
+set(rows "")
+function(embed name path)
+  file(READ "${path}" text)
+  string(APPEND rows "    {\"${name}\", R\"GMPIHEADER(${text})GMPIHEADER\"},\n")
+  set(rows "${rows}" PARENT_SCOPE)
+endfunction()
+foreach(name IN LISTS names)
+  embed("${name}" "${FOLDER}/${name}")
+endforeach()
+foreach(name api.hpp types.hpp vector_types.hpp errors.def)
+  embed("gmpi/cpu/${name}" "${CPU_HEADERS}/${name}")
+endforeach()
+file(WRITE "${OUTPUT}.new" "#include \"EmbeddedHeaders.h\"
+namespace gmpi::translate {
+static const EmbeddedHeader Headers[] = {
+${rows}};
+llvm::ArrayRef<EmbeddedHeader> embeddedHeaders() { return Headers; }
+} // namespace gmpi::translate
+")
+file(COPY_FILE "${OUTPUT}.new" "${OUTPUT}" ONLY_IF_DIFFERENT)

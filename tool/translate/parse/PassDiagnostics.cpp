@@ -1,0 +1,62 @@
+// Filters and prints Clang's messages.
+#include "PassDiagnostics.h"
+#include "clang/Basic/DiagnosticSema.h"
+#include "clang/Basic/SourceManager.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace gmpi::translate {
+
+namespace {
+
+/// Clang is stricter than nvcc about these, or nvcc says them in its own words. Calls of MPI
+/// functions that kernels do not have are told by the model.
+bool isForNvcc(unsigned Id) {
+  switch (Id) {
+  case clang::diag::err_ref_bad_target:
+  case clang::diag::err_ref_bad_target_global_initializer:
+  case clang::diag::err_cuda_device_exceptions:
+  case clang::diag::err_thread_unsupported:
+  case clang::diag::err_target_unsupported_type:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+PassDiagnostics::PassDiagnostics(DiagnosticLog &Log)
+    : Printer(llvm::errs(), PrinterOptions), Log(Log) {}
+
+void PassDiagnostics::BeginSourceFile(const clang::LangOptions &Options,
+                                      const clang::Preprocessor *PP) {
+  Printer.BeginSourceFile(Options, PP);
+}
+
+void PassDiagnostics::EndSourceFile() { Printer.EndSourceFile(); }
+
+void PassDiagnostics::HandleDiagnostic(clang::DiagnosticsEngine::Level Level,
+                                       const clang::Diagnostic &Info) {
+  bool Own = Info.getID() >= clang::diag::DIAG_UPPER_LIMIT; // told once by Diagnostics
+  if (Level == clang::DiagnosticsEngine::Note && !LastWasShown)
+    return;
+  if (!Own && Level != clang::DiagnosticsEngine::Note) {
+    LastWasShown = Level >= clang::DiagnosticsEngine::Error && !isForNvcc(Info.getID());
+    if (!LastWasShown)
+      return;
+    Failed = true;
+    llvm::SmallString<128> Text;
+    Info.FormatDiagnostic(Text);
+    std::string Where = Info.hasSourceManager() && Info.getLocation().isValid()
+                            ? Info.getLocation().printToString(Info.getSourceManager())
+                            : "";
+    LastWasShown = Log.remember(Where + ": " + Text.str().str());
+    if (!LastWasShown)
+      return;
+  } else if (Own) {
+    LastWasShown = true;
+  }
+  Printer.HandleDiagnostic(Level, Info);
+}
+
+} // namespace gmpi::translate

@@ -1,0 +1,4 @@
+// Everything is in cuda_runtime.h.
+#pragma once
+#pragma GCC system_header
+#include "cuda_runtime.h"
