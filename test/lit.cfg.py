@@ -1,13 +1,14 @@
 # This project's test suite: translate/ (the translator's output and messages), gmpicxx/ (commands),
-# run/ (programs under mpiexec), package/ (what is installed), docs/. Unit tests (runtime/) and GPU runs
-# (gpu/) are suites of their own. Everything a test may say is set up in cmake/lit/gmpi.cfg.py, which users' tests load too.
+# run/ (programs under mpiexec), package/ (what is installed), docs/, setup/ (quickstart, check). Unit
+# tests (runtime/) and GPU runs (gpu/) are suites of their own. Everything a test may say is set up in
+# cmake/lit/gmpi.cfg.py, which users' tests load too.
 import os
 
 lit_config.load_config(config, os.path.join(config.gmpi_source_dir, "cmake/lit/gmpi.cfg.py"))
 config.name = "gmpi" + config.gmpi_suite_suffix
 config.test_source_root = os.path.join(config.gmpi_source_dir, "test")
 config.test_exec_root = os.path.join(config.gmpi_binary_dir, "test")
-config.excludes += ["gpu", "runtime", "CMakeLists.txt"]
+excludes = {"Inputs", "gpu", "runtime", "CMakeLists.txt"}
 
 config.substitutions += [
     ("%source-dir", config.gmpi_source_dir),
@@ -20,4 +21,5 @@ config.substitutions += [
 if config.gmpi_build_tool:
     config.available_features.add("tool")
 else:
-    config.excludes += ["translate", "gmpicxx", "package", "docs"]
+    excludes |= {"translate", "gmpicxx", "package", "docs", "setup"}
+config.excludes = excludes
