@@ -118,10 +118,10 @@ function(_gmpi_compile_as device source output)
   get_filename_component(folder "${source}" DIRECTORY)
   if(device STREQUAL "cuda")
     set_source_files_properties("${output}" PROPERTIES LANGUAGE CUDA COMPILE_OPTIONS
-                                "SHELL:-Xcompiler=-iquote -Xcompiler=\"${folder}\"")
+                                "-Xcompiler=-iquote;-Xcompiler=${folder}")
   else()
     set_source_files_properties(
       "${output}" PROPERTIES LANGUAGE CXX COMPILE_OPTIONS
-      "SHELL:-iquote \"${folder}\";-x;c++;-include;cuda_runtime.h")
+      "-iquote;${folder};-x;c++;-include;cuda_runtime.h")
   endif()
 endfunction()
