@@ -45,7 +45,7 @@ GMPI_HOST_DEVICE inline void set_status_bytes(MPI_Status &status, long long byte
 #error "gmpi knows MPICH (and libraries with its ABI) and Open MPI; this mpi.h is neither"
 #endif
 
-// A kernel's own request: 12 bits of slot number and 16 of serial number. MPICH's handles carry
+// A kernel's own request: 10 bits of slot, 6 of device and 12 of serial number. MPICH's handles carry
 // their kind in the two topmost bits, never 0 but for the null handles, which have no bits below
 // 26 set; Open MPI's are pointers, and these are no canonical address.
 template <class Request, bool IsPointer = std::is_pointer<Request>::value> struct RequestBits;
@@ -66,15 +66,18 @@ template <class Request> struct RequestBits<Request, true> {
   }
 };
 
-/// Which request slot, and which of its uses.
+/// Which request slot of which device, and which of its uses.
 struct KernelRequest {
-  std::uint32_t slot;   ///< below 4096
-  std::uint32_t serial; ///< 16 bits
+  std::uint32_t slot;   ///< below 1024
+  std::uint32_t device; ///< below 64
+  std::uint32_t serial; ///< 12 bits
 };
+constexpr std::uint32_t serial_mask = 0xfff;
 
 GMPI_HOST_DEVICE inline MPI_Request encode_request(KernelRequest request) {
   using Bits = RequestBits<MPI_Request>;
-  return Bits::make(Bits::mark | std::uint64_t(request.serial & 0xffff) << 12 | request.slot);
+  return Bits::make(Bits::mark | std::uint64_t(request.serial & serial_mask) << 16 |
+                    request.device << 10 | request.slot);
 }
 GMPI_HOST_DEVICE inline bool is_kernel_request(MPI_Request request) {
   using Bits = RequestBits<MPI_Request>;
@@ -82,7 +85,8 @@ GMPI_HOST_DEVICE inline bool is_kernel_request(MPI_Request request) {
 }
 GMPI_HOST_DEVICE inline KernelRequest decode_request(MPI_Request request) {
   auto bits = RequestBits<MPI_Request>::get(request);
-  return {static_cast<std::uint32_t>(bits & 0xfff), static_cast<std::uint32_t>(bits >> 12 & 0xffff)};
+  return {static_cast<std::uint32_t>(bits & 0x3ff), static_cast<std::uint32_t>(bits >> 10 & 0x3f),
+          static_cast<std::uint32_t>(bits >> 16 & serial_mask)};
 }
 
 } // namespace gmpi

@@ -1,0 +1,46 @@
+// A current context means that the program has chosen (since CUDA 12 cudaSetDevice makes one).
+#include "choose_device.hpp"
+
+#include <cuda_runtime.h>
+#include <mpi.h>
+
+namespace gmpi::launch {
+
+namespace {
+
+#ifdef GMPI_DEVICE_CPU
+bool program_has_chosen() { return false; }
+#else
+bool program_has_chosen() {
+  void *entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  if (cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &entry, 12000, cudaEnableDefault,
+                                       &found) != cudaSuccess ||
+      found != cudaDriverEntryPointSuccess) {
+    cudaGetLastError();
+    return true;
+  }
+  void *context = nullptr;
+  reinterpret_cast<int (*)(void **)>(entry)(&context);
+  return context != nullptr;
+}
+#endif
+
+} // namespace
+
+void choose_device() {
+  MPI_Comm host = MPI_COMM_NULL;
+  int rank = 0;
+  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  PMPI_Comm_rank(host, &rank);
+  PMPI_Comm_free(&host);
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    cudaGetLastError(); // no GPU: the program will meet that error itself
+    return;
+  }
+  if (devices > 1 && !program_has_chosen())
+    cudaSetDevice(rank % devices);
+}
+
+} // namespace gmpi::launch

@@ -1,0 +1,17 @@
+// What the launcher asks of a device. One implementation for each: device_launch_cuda.cpp,
+// device_launch_cpu.cpp.
+#pragma once
+
+#include "launch.hpp"
+
+namespace gmpi::launch {
+
+/// How many of the kernel's blocks the current device holds at once.
+unsigned long long resident_blocks(const KernelEntry &entry, const Configuration &configuration);
+
+/// Launches entry.queue with `launched` before the user's arguments or, where `launched` is null,
+/// entry.stub with the user's alone.
+cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &configuration,
+                             const Launched *launched, void **arguments, bool cooperative);
+
+} // namespace gmpi::launch

@@ -1,0 +1,46 @@
+// Launching on a GPU.
+#include "device_launch.hpp"
+
+#include <vector>
+
+namespace gmpi::launch {
+
+unsigned long long resident_blocks(const KernelEntry &entry, const Configuration &configuration) {
+  int device = 0, multiprocessors = 0, blocks = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  dim3 b = configuration.block;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, entry.queue,
+                                                static_cast<int>(b.x * b.y * b.z),
+                                                configuration.shared_bytes);
+  return 1ull * multiprocessors * blocks;
+}
+
+cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &configuration,
+                             const Launched *launched, void **arguments, bool cooperative) {
+  std::vector<void *> all;
+  if (launched != nullptr) {
+    all.reserve(entry.parameters + 1);
+    all.push_back(const_cast<Launched *>(launched));
+    all.insert(all.end(), arguments, arguments + entry.parameters);
+    arguments = all.data();
+  }
+  std::vector<cudaLaunchAttribute> attributes(
+      configuration.attributes, configuration.attributes + configuration.attribute_count);
+  if (cooperative) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    attributes.push_back(attribute);
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = configuration.grid;
+  config.blockDim = configuration.block;
+  config.dynamicSmemBytes = configuration.shared_bytes;
+  config.stream = configuration.stream;
+  config.attrs = attributes.data();
+  config.numAttrs = static_cast<unsigned>(attributes.size());
+  return ::cudaLaunchKernelExC(&config, launched ? entry.queue : entry.stub, arguments);
+}
+
+} // namespace gmpi::launch

@@ -1,0 +1,73 @@
+// Makes a launch: state for the kernel's blocks to meet in, the residency check, and the launch
+// itself.
+#include "launch.hpp"
+
+#include "../proxy/proxy.hpp"
+#include "../proxy/report.hpp"
+#include "device_launch.hpp"
+
+namespace gmpi::launch {
+
+namespace {
+
+unsigned long long volume(dim3 d) { return 1ull * d.x * d.y * d.z; }
+
+std::string text(dim3 d) {
+  return std::to_string(d.x) + "x" + std::to_string(d.y) + "x" + std::to_string(d.z);
+}
+
+/// Grid-scope calls need every block resident. True where they fit.
+bool fits(const KernelEntry &entry, const Configuration &configuration, OnRefusal on_refusal) {
+  unsigned long long wanted = volume(configuration.grid);
+  unsigned long long possible = resident_blocks(entry, configuration);
+  if (wanted <= possible)
+    return true;
+  std::string message =
+      "kernel " + std::string(entry.info.name) + " (" +
+      place({entry.info.file, entry.info.line}) + ") makes MPI calls for its whole grid, so all " +
+      std::to_string(wanted) + " blocks of its grid " + text(configuration.grid) +
+      " must be resident at once; with " + text(configuration.block) + " threads a block and " +
+      std::to_string(configuration.shared_bytes) + " bytes of dynamic shared memory this device holds " +
+      std::to_string(possible) + ": launch that many blocks at most";
+  if (on_refusal == OnRefusal::abort)
+    fatal("%s", message.c_str());
+  say("%s", message.c_str());
+  return false;
+}
+
+} // namespace
+
+cudaError_t run(const KernelEntry &entry, const Configuration &configuration, void **arguments,
+                OnRefusal on_refusal) {
+  if (entry.queue == nullptr)
+    return launch_on_device(entry, configuration, nullptr, arguments, configuration.cooperative);
+  Proxy *proxy = Proxy::instance();
+  if (proxy == nullptr)
+    fatal("kernel %s calls MPI but was launched outside MPI_Init ... MPI_Finalize",
+          entry.info.name);
+  bool resident = entry.info.scope == Scope::grid;
+  if (volume(configuration.grid) == 0 || volume(configuration.block) == 0)
+    return launch_on_device(entry, configuration, nullptr, arguments, configuration.cooperative);
+  if (resident && !fits(entry, configuration, on_refusal))
+    return cudaErrorCooperativeLaunchTooLarge;
+  DeviceQueue &queue = proxy->queue_of_current_device();
+  std::uint32_t index = 0;
+  Launched launched{queue.begin_launch(entry, index)};
+  proxy->launch_begins();
+  cudaError_t error = launch_on_device(entry, configuration, &launched, arguments,
+                                       resident || configuration.cooperative);
+  if (error != cudaSuccess) {
+    queue.end_launch(index);
+    proxy->launch_fails();
+  }
+  return error;
+}
+
+cudaError_t run_address(const void *kernel, const Configuration &configuration, void **arguments) {
+  if (const KernelEntry *entry = find_kernel(kernel))
+    return run(*entry, configuration, arguments, OnRefusal::return_error);
+  KernelEntry plain{kernel, nullptr, {}, 0, {}};
+  return launch_on_device(plain, configuration, nullptr, arguments, configuration.cooperative);
+}
+
+} // namespace gmpi::launch

@@ -1,0 +1,185 @@
+// Launching kernels: what `kernel<<<grid, block, shared, stream>>>(arguments)` becomes, and the
+// registry that finds, behind the address of a kernel the user knows, the translated kernel that
+// runs in its place.
+//
+// Errors: as with <<<>>>, a launch that CUDA refuses leaves its error with cudaGetLastError(). A
+// grid that a grid-scope call needs resident at once and that does not fit ends the program with
+// the numbers; cudaLaunchKernel and its kin return cudaErrorCooperativeLaunchTooLarge instead.
+#pragma once
+
+#include "bind_arguments.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace gmpi {
+
+/// Name of the source file that `hash` (28 bits) stands for in call sites.
+class SourceFile {
+public:
+  SourceFile(unsigned hash, const char *path);
+};
+
+/// One translation unit's copy of the device's Context; `symbol` as cudaMemcpyToSymbol takes it.
+class Module {
+public:
+  explicit Module(const void *symbol);
+};
+
+namespace launch {
+
+struct Configuration {
+  dim3 grid, block;
+  std::size_t shared_bytes = 0;
+  cudaStream_t stream = nullptr;
+  bool cooperative = false; ///< asked for by the user
+  const cudaLaunchAttribute *attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+
+/// What becomes of a launch whose grid does not fit.
+enum class OnRefusal { abort, return_error };
+
+/// A kernel: the address the user knows, and the translated kernel that runs in its place.
+struct KernelEntry {
+  const void *stub;
+  const void *queue; ///< null: a kernel without MPI, launched as it is
+  KernelInfo info;
+  std::size_t parameters;
+  Binder binder;
+};
+
+/// Registers `entry` unless its stub is registered already; returns the one registered, which
+/// stays valid. Any thread.
+const KernelEntry &add_kernel(const KernelEntry &entry);
+/// The entry registered for `stub`, or null.
+const KernelEntry *find_kernel(const void *stub);
+/// Launches a kernel. `arguments`: a pointer to each of the user's parameters.
+cudaError_t run(const KernelEntry &entry, const Configuration &configuration, void **arguments,
+                OnRefusal on_refusal);
+/// The same by address: as the registry says, or plainly.
+cudaError_t run_address(const void *kernel, const Configuration &configuration, void **arguments);
+
+template <class... P> using QueueKernel = void (*)(Launched, P...);
+
+template <class... P>
+KernelEntry make_entry(void (*stub)(P...), void (*queue)(Launched, P...), const KernelInfo &info) {
+  return {reinterpret_cast<const void *>(stub), reinterpret_cast<const void *>(queue), info,
+          sizeof...(P), binder<P...>()};
+}
+
+/// Calls `use` with pointers to the arguments, converted to the kernel's parameter types.
+template <class... P> struct Converted {
+  template <class Use> static void pass(Use use, P... parameters) {
+    void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&parameters))...,
+                        nullptr};
+    use(pointers);
+  }
+};
+
+} // namespace launch
+
+/// Registers a kernel when the program starts. Defined by translated files, one a kernel.
+class Kernel {
+public:
+  template <class... P>
+  Kernel(void (*stub)(P...), void (*queue)(Launched, P...), const KernelInfo &info) {
+    launch::add_kernel(launch::make_entry(stub, queue, info));
+  }
+  /// A kernel without MPI. (On the cpu device a launch by address needs its parameters' types.)
+  template <class... P> Kernel(void (*kernel)(P...), const KernelInfo &info) {
+    launch::add_kernel(launch::make_entry(kernel, launch::QueueKernel<P...>(nullptr), info));
+  }
+};
+
+/// The part between <<< and >>>.
+class Launch {
+public:
+  Launch(dim3 grid, dim3 block, std::size_t shared_bytes = 0, cudaStream_t stream = nullptr)
+      : configuration_{grid, block, shared_bytes, stream} {}
+
+  /// Launches a kernel whose translation stands in the same file.
+  template <class... P, class... A>
+  void queue(void (*stub)(P...), void (*queue)(Launched, P...), const KernelInfo &info,
+             A &&...arguments) const {
+    const launch::KernelEntry &entry =
+        launch::add_kernel(launch::make_entry(stub, queue, info));
+    launch::Converted<P...>::pass(
+        [&](void **pointers) {
+          launch::run(entry, configuration_, pointers, launch::OnRefusal::abort);
+        },
+        std::forward<A>(arguments)...);
+  }
+
+  /// Launches any other kernel: with MPI, if one is registered under this address.
+  template <class... P, class... A> void operator()(void (*kernel)(P...), A &&...arguments) const {
+    launch::KernelEntry plain = launch::make_entry(kernel, launch::QueueKernel<P...>(nullptr), {});
+    const launch::KernelEntry *registered = launch::find_kernel(plain.stub);
+    launch::Converted<P...>::pass(
+        [&](void **pointers) {
+          launch::run(registered ? *registered : plain, configuration_, pointers,
+                      launch::OnRefusal::abort);
+        },
+        std::forward<A>(arguments)...);
+  }
+
+private:
+  launch::Configuration configuration_;
+};
+
+/// `of(kernel)(Launch(...))(arguments)` launches by address: function pointers, kernels whose body
+/// is in another file.
+template <class... P> auto of(void (*kernel)(P...)) {
+  return [kernel](Launch launch) {
+    return [kernel, launch](P... arguments) { launch(kernel, arguments...); };
+  };
+}
+
+/// The kernel that runs when `kernel` is launched, for CUDA's queries and settings.
+template <class F> const void *implementation(F *kernel) {
+  auto address = reinterpret_cast<const void *>(kernel);
+  const launch::KernelEntry *entry = launch::find_kernel(address);
+  return entry && entry->queue ? entry->queue : address;
+}
+
+// CUDA's own launch functions, by way of the registry.
+
+template <class F>
+cudaError_t cudaLaunchKernel(F *kernel, dim3 grid, dim3 block, void **arguments,
+                             std::size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
+  return launch::run_address(reinterpret_cast<const void *>(kernel),
+                             {grid, block, shared_bytes, stream}, arguments);
+}
+
+template <class F>
+cudaError_t cudaLaunchCooperativeKernel(F *kernel, dim3 grid, dim3 block, void **arguments,
+                                        std::size_t shared_bytes = 0,
+                                        cudaStream_t stream = nullptr) {
+  return launch::run_address(reinterpret_cast<const void *>(kernel),
+                             {grid, block, shared_bytes, stream, true}, arguments);
+}
+
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel,
+                                       void **arguments) {
+  return launch::run_address(kernel,
+                             {config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                              config->stream, false, config->attrs, config->numAttrs},
+                             arguments);
+}
+
+template <class... P, class... A>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...),
+                               A &&...arguments) {
+  cudaError_t error = cudaSuccess;
+  launch::Converted<P...>::pass(
+      [&](void **pointers) {
+        error = gmpi::cudaLaunchKernelExC(config, reinterpret_cast<const void *>(kernel), pointers);
+      },
+      std::forward<A>(arguments)...);
+  return error;
+}
+
+
+} // namespace gmpi

@@ -1,0 +1,195 @@
+// Who is still in the kernel: each block's living threads, each launch's living blocks, and the
+// grid-wide rendezvous in which one block is chosen to make a grid-scope call for all.
+//
+// Invariant: launch->membership counts blocks that have arrived at the current rendezvous (low
+// half) and blocks that have departed for good (high half). The atomic that makes their sum the
+// number of blocks chooses the block that calls: the last to arrive is it; where the last event was
+// a departure, the departing block promotes one of those that wait. Everybody else waits for the
+// next round's command. A thread that leaves its kernel early leaves the block's barriers too
+// (__syncthreads counts living threads), so only the counting is done here.
+#pragma once
+
+#include "../queue/request_slots_device.hpp"
+#include "bind_arguments.hpp"
+
+#include <cassert>
+#include <cstdio>
+
+namespace gmpi {
+
+namespace device {
+
+#ifdef GMPI_DEVICE_CPU
+inline Context context;
+#else
+/// This module's copy of the device's Context; filled by the host before the first launch.
+static __constant__ Context context;
+#endif
+
+/// What the block that made a grid-scope call tells the others.
+enum class GridCommand : std::uint32_t {
+  done,    ///< the call is over: launch->result has what it returns
+  copy,    ///< help with launch->task, then arrive again
+  deliver, ///< copy launch->broadcast to each thread's own receive buffer, then arrive again
+  promote, ///< the last event was a departure: one of you makes the call
+  lead,    ///< (never stored) this block makes the call
+};
+
+/// One per block, in shared memory.
+struct BlockState {
+  LaunchState *launch;
+  std::uint32_t living;    ///< threads that have not left
+  std::uint32_t departed;  ///< not 0 once a thread has left
+  std::uint32_t elections, claimed;
+  std::uint32_t round;     ///< last command this block has obeyed
+  GridCommand command;
+  std::uint32_t tickets;
+  std::uint32_t slot;
+  bool flag;
+  unsigned long long portion;
+  Reply reply;
+  CallResult result;
+};
+
+#ifdef GMPI_DEVICE_CPU
+inline BlockState &block_state() {
+  return cpu::shared<BlockState>({0, __LINE__, 0});
+}
+#else
+GMPI_DEVICE BlockState &block_state() {
+  __shared__ BlockState state;
+  return state;
+}
+#endif
+
+GMPI_DEVICE std::uint32_t thread_index() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+GMPI_DEVICE std::uint32_t block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+GMPI_DEVICE std::uint32_t grid_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+
+/// Chooses one of the block's living threads; all of them call it, after a barrier.
+GMPI_DEVICE bool elect(BlockState &block) {
+  if (block.departed == 0)
+    return thread_index() == 0;
+  std::uint32_t election = block.elections;
+  bool elected = atomicCAS(&block.claimed, election, election + 1) == election;
+  __syncthreads();
+  if (elected)
+    block.elections = election + 1;
+  return elected;
+}
+
+constexpr unsigned long long one_departure = 1ull << 32;
+
+GMPI_DEVICE bool is_complete(unsigned long long membership) {
+  return (membership & 0xffffffffu) + (membership >> 32) == grid_blocks();
+}
+
+/// Waits for the next round's command; the block's leader calls it. Wins or loses promotions.
+GMPI_DEVICE GridCommand await_command(BlockState &block) {
+  LaunchState &launch = *block.launch;
+  for (;;) {
+    std::uint32_t word;
+    while ((word = load_acquire_device(&launch.command)) >> 2 <= block.round)
+      relax();
+    block.round = word >> 2;
+    auto command = static_cast<GridCommand>(word & 3);
+    if (command != GridCommand::promote)
+      return command;
+    if (atomicMax(&launch.claimed, block.round) < block.round)
+      return GridCommand::lead;
+  }
+}
+
+/// Arrives at a grid-scope call for the whole block; the block's leader calls it, after the
+/// block's barrier. Returns lead in exactly one block.
+GMPI_DEVICE GridCommand arrive(BlockState &block) {
+  unsigned long long before = add_device(&block.launch->membership, 1);
+  if (is_complete(before + 1)) {
+    block.round = load_acquire_device(&block.launch->command) >> 2;
+    return GridCommand::lead;
+  }
+  return await_command(block);
+}
+
+/// Gives a command to the waiting blocks. All living blocks but this one have arrived; `arrived` is
+/// how many arrivals this takes back. The leading block's leader calls it.
+GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long arrived) {
+  add_device(&block.launch->membership, ~arrived + 1);
+  store_release_device(&block.launch->command, ++block.round << 2 | std::uint32_t(what));
+}
+
+/// Blocks still in the kernel. Stable while one block leads.
+GMPI_DEVICE unsigned long long living_blocks(LaunchState &launch) {
+  return grid_blocks() - (load_acquire_device(&launch.membership) >> 32);
+}
+
+/// Tells the proxy that nothing of this launch runs any more, and leaves its state as it was found.
+GMPI_DEVICE void finish_launch(LaunchState &launch) {
+  launch.command = 0;
+  launch.claimed = 0;
+  launch.membership = 0;
+  fence_system();
+  Attribute leave{};
+  leave.function = Function::leave;
+  leave.launch = launch.index;
+  post(context, leave);
+}
+
+/// The whole block has left.
+GMPI_DEVICE void depart(LaunchState &launch) {
+  unsigned long long now = add_device(&launch.membership, one_departure) + one_departure;
+  if (now >> 32 == grid_blocks())
+    finish_launch(launch);
+  else if (is_complete(now))
+    store_release_device(&launch.command, ((load_acquire_device(&launch.command) >> 2) + 1) << 2 |
+                                              std::uint32_t(GridCommand::promote));
+}
+
+} // namespace device
+
+/// First object of a translated kernel: enters its thread, and has it leave at whichever exit.
+class Participant {
+public:
+#ifndef GMPI_DEVICE_CPU
+  __device__
+#endif
+  explicit Participant(Launched launched) {
+    device::BlockState &block = device::block_state();
+    if (device::thread_index() == 0) {
+      block.launch = launched.state;
+      block.living = device::block_threads();
+      block.departed = block.elections = block.claimed = block.round = block.tickets = 0;
+    }
+    __syncthreads();
+  }
+
+#ifndef GMPI_DEVICE_CPU
+  __device__
+#endif
+  ~Participant() {
+    device::BlockState &block = device::block_state();
+    LaunchState *launch = block.launch;
+    device::fence_device();
+    block.departed = 1;
+    if (atomicSub(&block.living, 1u) == 1)
+      device::depart(*launch);
+  }
+
+  Participant(const Participant &) = delete;
+  Participant &operator=(const Participant &) = delete;
+};
+
+/// Body of the stub that keeps a translated kernel's name and address. It runs only when a program
+/// launches that address without asking the registry.
+GMPI_DEVICE void raw_launch(const char *name) {
+  if (device::thread_index() == 0 && blockIdx.x + blockIdx.y + blockIdx.z == 0)
+    printf("gmpi: kernel %s calls MPI but was launched by code that gmpi-translate has not seen; "
+           "translate the file that launches it\n",
+           name);
+  __trap();
+}
+
+
+} // namespace gmpi

@@ -1,0 +1,48 @@
+// The registry of kernels and of translated files. Filled by static constructors and by launches.
+#include "launch.hpp"
+#include "modules.hpp"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace gmpi {
+
+namespace launch {
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::unordered_map<const void *, KernelEntry> kernels; // references to values stay valid
+};
+
+Registry &registry() {
+  static Registry registry;
+  return registry;
+}
+
+std::vector<const void *> &mutable_modules() {
+  static std::vector<const void *> modules;
+  return modules;
+}
+
+} // namespace
+
+const std::vector<const void *> &modules() { return mutable_modules(); }
+
+const KernelEntry &add_kernel(const KernelEntry &entry) {
+  std::lock_guard lock(registry().mutex);
+  return registry().kernels.emplace(entry.stub, entry).first->second;
+}
+
+const KernelEntry *find_kernel(const void *stub) {
+  std::lock_guard lock(registry().mutex);
+  auto found = registry().kernels.find(stub);
+  return found == registry().kernels.end() ? nullptr : &found->second;
+}
+
+} // namespace launch
+
+Module::Module(const void *symbol) { launch::mutable_modules().push_back(symbol); }
+
+} // namespace gmpi

@@ -1,0 +1,61 @@
+// Which data a call sends and receives, read off its arguments: the one place that knows how each
+// family of MPI functions names its buffers. Host and device.
+#pragma once
+
+#include "functions.hpp"
+
+namespace gmpi {
+
+/// A call's message data. A buffer may be null where its bytes are 0.
+struct Buffers {
+  const void *in;               ///< sent from here
+  std::uint64_t in_bytes;
+  void *out;                    ///< received here
+  std::uint64_t out_bytes;      ///< room
+};
+
+/// `bytes(count, datatype)` tells the extent of so many elements. Where only the root sends or
+/// receives, every rank reports both: the proxy, which knows the rank, moves what is needed.
+template <class Bytes>
+GMPI_HOST_DEVICE inline Buffers buffers_of(Function function, const Arguments &a, Bytes bytes) {
+  Buffers b{};
+  switch (function) {
+  case Function::Send:
+  case Function::Ssend:
+  case Function::Isend:
+    b.in = a.send_buffer;
+    b.in_bytes = a.dest == MPI_PROC_NULL ? 0 : bytes(a.send_count, a.send_datatype);
+    break;
+  case Function::Recv:
+  case Function::Irecv:
+    b.out = a.recv_buffer;
+    b.out_bytes = a.source == MPI_PROC_NULL ? 0 : bytes(a.recv_count, a.recv_datatype);
+    break;
+  case Function::Sendrecv:
+    b.in = a.send_buffer;
+    b.in_bytes = a.dest == MPI_PROC_NULL ? 0 : bytes(a.send_count, a.send_datatype);
+    b.out = a.recv_buffer;
+    b.out_bytes = a.source == MPI_PROC_NULL ? 0 : bytes(a.recv_count, a.recv_datatype);
+    break;
+  case Function::Bcast:
+    b.in = b.out = a.shared_buffer;
+    b.in_bytes = b.out_bytes = bytes(a.count, a.datatype);
+    break;
+  case Function::Reduce:
+  case Function::Allreduce:
+    b.in = a.send_buffer == MPI_IN_PLACE ? a.recv_buffer : a.send_buffer;
+    b.out = a.recv_buffer;
+    b.in_bytes = b.out_bytes = bytes(a.count, a.datatype);
+    break;
+  default:
+    break;
+  }
+  return b;
+}
+
+/// Received data lies behind the data sent in a payload area.
+GMPI_HOST_DEVICE constexpr std::uint64_t out_offset(std::uint64_t in_bytes) {
+  return (in_bytes + 15) & ~std::uint64_t(15);
+}
+
+} // namespace gmpi

@@ -1,0 +1,213 @@
+// MPI functions of the host program that the runtime stands before (through PMPI):
+// initialisation, which starts the proxy; requests, since a kernel's may be waited for on the host;
+// error handlers; and the collectives that kernels may call, because a blocking collective on one
+// rank does not match the nonblocking one that the proxy makes on another.
+#include "../launch/launch.hpp"
+#include "../proxy/backoff.hpp"
+#include "../proxy/errors.hpp"
+#include "../proxy/proxy.hpp"
+#include "../proxy/report.hpp"
+#include "../proxy/start.hpp"
+#include "../launch/choose_device.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace gmpi {
+namespace {
+
+int initialize(int *argc, char ***argv, int required, int *provided) {
+  int got = MPI_THREAD_SINGLE;
+  int error = PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &got);
+  if (error != MPI_SUCCESS)
+    return error;
+  if (got < MPI_THREAD_MULTIPLE)
+    fatal("this MPI library gives no MPI_THREAD_MULTIPLE, which MPI in kernels needs; use a build "
+          "of it that does");
+  if (provided != nullptr)
+    *provided = std::max(required, got);
+  install_error_handler();
+  launch::choose_device();
+  Proxy::start();
+  return MPI_SUCCESS;
+}
+
+void note_host_progress() {
+  if (Proxy *proxy = Proxy::instance())
+    proxy->note_host_progress();
+}
+
+/// Waits for MPI's request by testing it: other threads of this process need MPI to progress too.
+int wait_for(MPI_Request request) {
+  Backoff backoff;
+  int done = 0, error = MPI_SUCCESS;
+  while (error == MPI_SUCCESS && !done) {
+    error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (!done)
+      backoff.wait();
+  }
+  note_host_progress();
+  return error;
+}
+
+/// A host collective in the form in which the proxy makes it.
+int host_collective(Function function, const Arguments &arguments) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int error = start_nonblocking(function, arguments, &request);
+  return error == MPI_SUCCESS ? wait_for(request) : error;
+}
+
+bool test_kernel_request(MPI_Request *request, MPI_Status *status, int &error) {
+  Proxy *proxy = Proxy::instance();
+  if (proxy == nullptr)
+    fatal("a kernel's request was waited for outside MPI_Init ... MPI_Finalize");
+  if (!proxy->test_from_host(*request, status, error))
+    return false;
+  *request = MPI_REQUEST_NULL;
+  return true;
+}
+
+int wait_for_kernel_request(MPI_Request *request, MPI_Status *status) {
+  Backoff backoff;
+  int error = MPI_SUCCESS;
+  while (!test_kernel_request(request, status, error))
+    backoff.wait();
+  return error;
+}
+
+void refuse_kernel_requests(const char *function, int count, const MPI_Request *requests) {
+  if (std::any_of(requests, requests + count, is_kernel_request))
+    fatal("%s was given a request that a kernel made; only MPI_Wait, MPI_Waitall and MPI_Test take "
+          "those on the host",
+          function);
+}
+
+} // namespace
+} // namespace gmpi
+
+using namespace gmpi;
+
+extern "C" {
+
+int MPI_Init(int *argc, char ***argv) {
+  return initialize(argc, argv, MPI_THREAD_SINGLE, nullptr);
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  return initialize(argc, argv, required, provided);
+}
+
+int MPI_Finalize() {
+  if (Proxy *proxy = Proxy::instance()) {
+    cudaDeviceSynchronize();
+    proxy->note_finalizing();
+    // The proxy goes on answering ranks that are not there yet: they may be waiting for this one.
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    if (PMPI_Ibarrier(MPI_COMM_WORLD, &barrier) == MPI_SUCCESS)
+      wait_for(barrier);
+    Proxy::stop();
+  }
+  remove_error_handler();
+  return PMPI_Finalize();
+}
+
+int MPI_Comm_set_errhandler(MPI_Comm communicator, MPI_Errhandler handler) {
+  return PMPI_Comm_set_errhandler(communicator, handler_to_set(handler));
+}
+
+int MPI_Comm_get_errhandler(MPI_Comm communicator, MPI_Errhandler *handler) {
+  int error = PMPI_Comm_get_errhandler(communicator, handler);
+  if (error == MPI_SUCCESS)
+    *handler = handler_to_tell(*handler);
+  return error;
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+  if (is_kernel_request(*request))
+    return wait_for_kernel_request(request, status);
+  int error = PMPI_Wait(request, status);
+  note_host_progress();
+  return error;
+}
+
+int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+  if (!is_kernel_request(*request))
+    return PMPI_Test(request, done, status);
+  int error = MPI_SUCCESS;
+  *done = test_kernel_request(request, status, error);
+  return error;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  if (std::none_of(requests, requests + count, is_kernel_request)) {
+    int error = PMPI_Waitall(count, requests, statuses);
+    note_host_progress();
+    return error;
+  }
+  int result = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+    int error = MPI_Wait(requests + i, status);
+    if (status != MPI_STATUS_IGNORE)
+      status->MPI_ERROR = error;
+    if (error != MPI_SUCCESS)
+      result = statuses == MPI_STATUSES_IGNORE ? error : MPI_ERR_IN_STATUS;
+  }
+  return result;
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
+  refuse_kernel_requests("MPI_Waitany", count, requests);
+  return PMPI_Waitany(count, requests, index, status);
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
+                 MPI_Status statuses[]) {
+  refuse_kernel_requests("MPI_Waitsome", count, requests);
+  return PMPI_Waitsome(count, requests, completed, indices, statuses);
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int *index, int *done, MPI_Status *status) {
+  refuse_kernel_requests("MPI_Testany", count, requests);
+  return PMPI_Testany(count, requests, index, done, status);
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
+                 MPI_Status statuses[]) {
+  refuse_kernel_requests("MPI_Testsome", count, requests);
+  return PMPI_Testsome(count, requests, completed, indices, statuses);
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int *done, MPI_Status statuses[]) {
+  refuse_kernel_requests("MPI_Testall", count, requests);
+  return PMPI_Testall(count, requests, done, statuses);
+}
+
+int MPI_Request_free(MPI_Request *request) {
+  refuse_kernel_requests("MPI_Request_free", 1, request);
+  return PMPI_Request_free(request);
+}
+
+int MPI_Cancel(MPI_Request *request) {
+  refuse_kernel_requests("MPI_Cancel", 1, request);
+  return PMPI_Cancel(request);
+}
+
+} // extern "C"
+
+// The collectives of functions.def.
+#define GMPI_PARAMETER(role) argument::role role
+#define GMPI_ASSIGN(role) arguments.role = role;
+#define GMPI_WRAP_collective(name, roles)                                                          \
+  extern "C" int MPI_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                                    \
+    Arguments arguments{};                                                                         \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return host_collective(Function::name, arguments);                                             \
+  }
+#define GMPI_WRAP_blocking(name, roles)
+#define GMPI_WRAP_nonblocking(name, roles)
+#define GMPI_WRAP_completion(name, roles)
+#define GMPI_WRAP_local(name, roles)
+#define GMPI_WRAP_terminal(name, roles)
+#define GMPI_FUNCTION(name, start, kind, roles) GMPI_WRAP_##kind(name, roles)
+#include "functions.def"

@@ -1,0 +1,178 @@
+// Allocation and layout of the memory shared with kernels.
+#include "device_queue.hpp"
+
+#include "../launch/modules.hpp"
+#include "report.hpp"
+#include "settings.hpp"
+
+#include <cstring>
+
+namespace gmpi {
+
+namespace {
+
+void check(cudaError_t error, const char *what) {
+  if (error != cudaSuccess)
+    fatal("%s: %s", what, cudaGetErrorString(error));
+}
+
+
+} // namespace
+
+template <class T> T *DeviceQueue::allocate_mapped(std::size_t count) {
+  void *memory = nullptr;
+  check(cudaHostAlloc(&memory, count * sizeof(T), cudaHostAllocMapped | cudaHostAllocPortable),
+        "cannot allocate page-locked memory for the Attribute queue");
+  std::memset(memory, 0, count * sizeof(T));
+  mapped_.push_back(memory);
+  return static_cast<T *>(memory);
+}
+
+template <class T> T *DeviceQueue::allocate_on_device(std::size_t count) {
+  void *memory = nullptr;
+  check(cudaMalloc(&memory, count * sizeof(T)),
+        "cannot allocate device memory for the Attribute queue");
+  check(cudaMemsetAsync(memory, 0, count * sizeof(T), stream_), "cannot clear device memory");
+  on_device_.push_back(memory);
+  return static_cast<T *>(memory);
+}
+
+DeviceQueue::DeviceQueue(int device) : device_(device) {
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cannot create a stream");
+  allocate_shared();
+  allocate_device();
+  fill_datatypes();
+  PMPI_Comm_rank(MPI_COMM_WORLD, &context_.world_rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &context_.world_size);
+  context_.world = MPI_COMM_WORLD;
+  context_.self = MPI_COMM_SELF;
+  context_.device = static_cast<std::uint32_t>(device);
+#ifdef OPEN_MPI
+#define GMPI_DATATYPE(handle, variable)                                                            \
+  context_.handles[static_cast<int>(Handle::variable)] = static_cast<void *>(handle);
+#define GMPI_HANDLE(handle, variable) GMPI_DATATYPE(handle, variable)
+#include "../mpi/predefined_handles.def"
+#endif
+  fill_modules();
+}
+
+void DeviceQueue::allocate_shared() {
+  auto *ring = allocate_mapped<std::uint64_t>(std::size_t(ring_slots) * attribute_words);
+  auto *consumed = allocate_mapped<std::uint64_t>(16);
+  ring_ = std::make_unique<AttributeRing>(ring, consumed);
+  replies_ = allocate_mapped<std::uint64_t>(std::size_t(request_slots) * reply_words);
+  releases_ = allocate_mapped<HostRelease>(request_slots);
+  context_.ring = ring;
+  context_.consumed = consumed;
+  context_.replies = replies_;
+  context_.host_releases = releases_;
+  context_.payload = allocate_mapped<unsigned char>(std::size_t(request_slots) * inline_bytes);
+  std::size_t bytes = settings().staging_bytes;
+  staging_ = std::make_unique<StagingPool>(allocate_mapped<unsigned char>(bytes), bytes);
+  bytes = settings().bounce_bytes;
+  bounce_ = std::make_unique<StagingPool>(allocate_mapped<unsigned char>(bytes), bytes);
+}
+
+void DeviceQueue::allocate_device() {
+  context_.ring_state = allocate_on_device<RingState>(1);
+  context_.records = allocate_on_device<RequestRecord>(request_slots);
+  context_.seen_releases = allocate_on_device<std::uint32_t>(request_slots);
+  context_.wtime_offset = allocate_on_device<double>(1);
+  context_.free_slots = allocate_on_device<std::uint32_t>(request_slots / 32);
+  check(cudaMemsetAsync(context_.free_slots, 0xff, request_slots / 8, stream_),
+        "cannot set device memory");
+  add_launch_states();
+}
+
+void DeviceQueue::fill_datatypes() {
+  static const MPI_Datatype predefined[] = {
+#define GMPI_DATATYPE(handle, variable) handle,
+#include "../mpi/predefined_handles.def"
+  };
+  std::vector<DatatypeEntry> table(datatype_slots);
+  for (MPI_Datatype datatype : predefined) {
+    if (datatype == MPI_DATATYPE_NULL)
+      continue;
+    int size = 0;
+    MPI_Aint lower = 0, extent = 0;
+    PMPI_Type_size(datatype, &size);
+    PMPI_Type_get_extent(datatype, &lower, &extent);
+    std::uint32_t place = datatype_hash(datatype);
+    while (table[place].extent != 0)
+      place = (place + 1) % datatype_slots;
+    table[place] = {datatype, size, static_cast<std::int32_t>(extent)};
+  }
+  auto *on_device = allocate_on_device<DatatypeEntry>(datatype_slots);
+  copy_to_device(on_device, table.data(), table.size() * sizeof(DatatypeEntry));
+  context_.datatypes = on_device;
+}
+
+void DeviceQueue::fill_modules() {
+  for (const void *symbol : launch::modules())
+    check(cudaMemcpyToSymbolAsync(symbol, &context_, sizeof(context_), 0, cudaMemcpyHostToDevice,
+                                  stream_),
+          "cannot tell a translated file where the Attribute queue lies");
+  check(cudaStreamSynchronize(stream_), "cannot set up the Attribute queue");
+}
+
+void DeviceQueue::copy_to_device(void *to, const void *from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "cannot copy");
+  check(cudaStreamSynchronize(stream_), "cannot copy");
+}
+
+void DeviceQueue::add_launch_states() {
+  auto *states = allocate_on_device<LaunchState>(launch_states_at_once);
+  std::vector<LaunchState> initial(launch_states_at_once);
+  for (std::uint32_t i = 0; i < launch_states_at_once; ++i) {
+    initial[i] = LaunchState{};
+    initial[i].index = static_cast<std::uint32_t>(launches_.size());
+    launches_.emplace_back();
+    launch_states_.push_back(states + i);
+  }
+  copy_to_device(states, initial.data(), initial.size() * sizeof(LaunchState));
+}
+
+LaunchState *DeviceQueue::begin_launch(const launch::KernelEntry &kernel, std::uint32_t &index) {
+  std::lock_guard lock(launches_mutex_);
+  for (index = 0; index < launches_.size() && launches_[index].kernel != nullptr;)
+    ++index;
+  if (index == launches_.size())
+    add_launch_states();
+  launches_[index] = {&kernel, Clock::now()};
+  return launch_states_[index];
+}
+
+void DeviceQueue::end_launch(std::uint32_t index) {
+  std::lock_guard lock(launches_mutex_);
+  launches_[index].kernel = nullptr;
+}
+
+DeviceQueue::LaunchRecord DeviceQueue::launch_record(std::uint32_t index) const {
+  std::lock_guard lock(launches_mutex_);
+  return index < launches_.size() ? launches_[index] : LaunchRecord{};
+}
+
+void DeviceQueue::reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply) {
+  std::uint64_t words[reply_words];
+  pack(reply, turn, words);
+  std::uint64_t *to = replies_ + std::size_t(slot) * reply_words;
+  for (int i = 0; i < reply_words; ++i)
+    __atomic_store_n(to + i, words[i], __ATOMIC_RELEASE);
+}
+
+void DeviceQueue::release_from_host(std::uint32_t slot, std::uint32_t turn) {
+  HostRelease next{releases_[slot].count + 1, turn};
+  std::uint64_t word;
+  std::memcpy(&word, &next, sizeof(word));
+  __atomic_store_n(reinterpret_cast<std::uint64_t *>(releases_ + slot), word, __ATOMIC_RELEASE);
+}
+
+DeviceQueue::~DeviceQueue() {
+  for (void *memory : on_device_)
+    cudaFree(memory);
+  for (void *memory : mapped_)
+    cudaFreeHost(memory);
+  cudaStreamDestroy(stream_);
+}
+
+} // namespace gmpi

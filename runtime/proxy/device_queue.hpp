@@ -1,0 +1,81 @@
+// One device's end of the queue on the host: the memory that kernels and proxy share, the Context
+// that tells kernels where it lies, and the table of launches in flight.
+//
+// Invariant: everything here is allocated before the first kernel with MPI runs on the device (or
+// while a further launch is prepared) and freed at MPI_Finalize: never while a kernel waits.
+#pragma once
+
+#include "../launch/launch.hpp"
+#include "../queue/attribute_ring.hpp"
+#include "../transport/staging_pool.hpp"
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace gmpi {
+
+using Clock = std::chrono::steady_clock;
+
+class DeviceQueue {
+public:
+  /// Sets up the current device. Ends the program where CUDA refuses memory.
+  explicit DeviceQueue(int device);
+  ~DeviceQueue();
+  DeviceQueue(const DeviceQueue &) = delete;
+
+  int device() const { return device_; }
+  const Context &context() const { return context_; }
+  AttributeRing &ring() { return *ring_; }
+  StagingPool &staging() { return *staging_; }
+  StagingPool &bounce() { return *bounce_; }
+  unsigned char *payload(std::uint32_t slot) const {
+    return context_.payload + std::size_t(slot) * inline_bytes;
+  }
+
+  /// Writes `reply` as number `turn` of the request slot.
+  void reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply);
+  /// Gives a request slot back that a host call has finished with.
+  void release_from_host(std::uint32_t slot, std::uint32_t turn);
+
+  /// A launch in flight.
+  struct LaunchRecord {
+    const launch::KernelEntry *kernel = nullptr; ///< null: free
+    Clock::time_point started;
+  };
+  /// State for one more launch; grows the table where none is free.
+  LaunchState *begin_launch(const launch::KernelEntry &kernel, std::uint32_t &index);
+  /// The launch's last thread has left (or it never started).
+  void end_launch(std::uint32_t index);
+  /// A copy of the record.
+  LaunchRecord launch_record(std::uint32_t index) const;
+
+  /// Copies to or from device memory on this device's own stream, and waits; for host calls.
+  void copy_to_device(void *to, const void *from, std::size_t bytes);
+
+private:
+  void allocate_shared();
+  void allocate_device();
+  void fill_datatypes();
+  void fill_modules();
+  void add_launch_states();
+  template <class T> T *allocate_mapped(std::size_t count);
+  template <class T> T *allocate_on_device(std::size_t count);
+
+  static constexpr std::uint32_t launch_states_at_once = 64;
+
+  int device_;
+  cudaStream_t stream_ = nullptr;
+  Context context_{};
+  std::vector<void *> mapped_, on_device_;
+  std::uint64_t *replies_ = nullptr;
+  HostRelease *releases_ = nullptr;
+  std::unique_ptr<AttributeRing> ring_;
+  std::unique_ptr<StagingPool> staging_, bounce_;
+  mutable std::mutex launches_mutex_;
+  std::vector<LaunchRecord> launches_;
+  std::vector<LaunchState *> launch_states_;
+};
+
+} // namespace gmpi

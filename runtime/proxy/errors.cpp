@@ -1,0 +1,61 @@
+// The fatal error handler.
+#include "errors.hpp"
+
+#include "progress.hpp"
+#include "report.hpp"
+
+#include <cstdlib>
+
+namespace gmpi {
+
+namespace {
+
+MPI_Errhandler fatal_handler = MPI_ERRHANDLER_NULL;
+
+std::string text_of(int error) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  PMPI_Error_string(error, text, &length);
+  return std::string(text, length);
+}
+
+void die(MPI_Comm *communicator, int *error, ...) {
+  if (const Operation *operation = current_operation())
+    say("%s failed in a kernel, at %s (%s scope): %s",
+        name_of(operation->attribute.function), place(operation->attribute.site).c_str(),
+        name_of(operation->attribute.scope), text_of(*error).c_str());
+  else
+    say("an MPI call of the host program failed: %s", text_of(*error).c_str());
+  PMPI_Abort(*communicator, *error);
+  std::_Exit(1);
+}
+
+} // namespace
+
+void install_error_handler() {
+  PMPI_Comm_create_errhandler(die, &fatal_handler);
+  for (MPI_Comm communicator : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    PMPI_Comm_set_errhandler(communicator, fatal_handler);
+}
+
+void remove_error_handler() {
+  for (MPI_Comm communicator : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    PMPI_Comm_get_errhandler(communicator, &handler);
+    if (handler == fatal_handler)
+      PMPI_Comm_set_errhandler(communicator, MPI_ERRORS_ARE_FATAL);
+    PMPI_Errhandler_free(&handler);
+  }
+  if (fatal_handler != MPI_ERRHANDLER_NULL)
+    PMPI_Errhandler_free(&fatal_handler);
+}
+
+MPI_Errhandler handler_to_set(MPI_Errhandler user) {
+  return user == MPI_ERRORS_ARE_FATAL && fatal_handler != MPI_ERRHANDLER_NULL ? fatal_handler : user;
+}
+
+MPI_Errhandler handler_to_tell(MPI_Errhandler set) {
+  return set == fatal_handler && set != MPI_ERRHANDLER_NULL ? MPI_ERRORS_ARE_FATAL : set;
+}
+
+} // namespace gmpi

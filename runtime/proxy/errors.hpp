@@ -1,0 +1,17 @@
+// MPI errors. MPI_ERRORS_ARE_FATAL is carried out by the runtime's own error handler, so that the
+// last words name the rank, the function, the user's source line and MPI's own text.
+#pragma once
+
+#include <mpi.h>
+
+namespace gmpi {
+
+/// Installs the handler on MPI_COMM_WORLD and MPI_COMM_SELF; communicators made from them inherit.
+void install_error_handler();
+void remove_error_handler();
+
+/// What MPI_Comm_set_errhandler is to set, and what MPI_Comm_get_errhandler is to tell the user.
+MPI_Errhandler handler_to_set(MPI_Errhandler user);
+MPI_Errhandler handler_to_tell(MPI_Errhandler set);
+
+} // namespace gmpi

@@ -1,0 +1,44 @@
+// One call as the proxy carries it out: from its Attribute, through copies and MPI's nonblocking
+// form, to the last Reply. There is one per request slot.
+//
+// Invariant: phase tells whose move it is. idle: the slot is the kernel's; copying_in, copying_out:
+// the kernel's threads are copying and will say `copied`; starting: a piece of bounce memory is
+// awaited; running: MPI's; complete: finished, the Reply (or a host MPI_Wait) yet to be taken up.
+#pragma once
+
+#include "device_queue.hpp"
+
+#include <atomic>
+#include <vector>
+
+namespace gmpi {
+
+enum class Phase : std::uint8_t { idle, starting, copying_in, running, copying_out, complete };
+
+/// Message data on the host: in the payload area, in the staging pool, or, where that is full, in
+/// ordinary memory that is filled and emptied in parts through bounce memory.
+struct HostData {
+  unsigned char *address = nullptr;
+  std::size_t bytes = 0;
+  enum { none, payload, staged, pageable } kind = none;
+};
+
+struct Operation {
+  std::atomic<Phase> phase{Phase::idle};
+  Attribute attribute{};
+  std::uint32_t turn = 0;
+  HostData in, out;
+  unsigned char *piece = nullptr; ///< bounce memory in use
+  std::size_t moved = 0;          ///< bytes of the copy in parts that are done
+  MPI_Request requests[2];
+  int pending = 0; ///< requests not complete
+  MPI_Request foreign; ///< a request of the host program's, waited for by a kernel
+  int error = MPI_SUCCESS;
+  int source = MPI_ANY_SOURCE, tag = MPI_ANY_TAG;
+  std::size_t received = 0;      ///< bytes to hand to the kernel
+  std::size_t message_bytes = 0; ///< for the status
+  bool waited = false;           ///< somebody is blocked until this is done
+  Clock::time_point started;
+};
+
+} // namespace gmpi

@@ -1,0 +1,456 @@
+// From Attribute to Reply.
+#include "progress.hpp"
+
+#include "../mpi/buffers.hpp"
+#include "report.hpp"
+#include "settings.hpp"
+#include "start.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace gmpi {
+
+namespace {
+
+thread_local const Operation *current = nullptr;
+
+/// Names the operation for the error handler while an MPI call is made for it.
+struct Current {
+  explicit Current(const Operation &operation) { current = &operation; }
+  ~Current() { current = nullptr; }
+};
+
+std::uint64_t extent_bytes(int count, MPI_Datatype datatype) {
+  if (count <= 0)
+    return 0;
+  MPI_Aint lower = 0, extent = 0;
+  if (datatype == MPI_DATATYPE_NULL || PMPI_Type_get_extent(datatype, &lower, &extent) != MPI_SUCCESS)
+    return 0;
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(extent);
+}
+
+bool is_root(const Arguments &arguments) {
+  int rank = MPI_PROC_NULL;
+  PMPI_Comm_rank(arguments.comm, &rank);
+  return rank == arguments.root;
+}
+
+/// What this rank really sends and receives of what buffers_of() says.
+Buffers true_buffers(const Attribute &attribute) {
+  Buffers buffers = buffers_of(attribute.function, attribute.arguments, extent_bytes);
+  buffers.in_bytes = attribute.in_bytes;
+  if (attribute.function == Function::Bcast)
+    (is_root(attribute.arguments) ? buffers.out_bytes : buffers.in_bytes) = 0;
+  if (attribute.function == Function::Reduce && !is_root(attribute.arguments))
+    buffers.out_bytes = 0;
+  return buffers;
+}
+
+Reply make_reply(const Operation &operation, ReplyKind kind) {
+  Reply reply{};
+  reply.kind = kind;
+  reply.error = operation.error;
+  reply.source = operation.source;
+  reply.tag = operation.tag;
+  reply.message_bytes = operation.message_bytes;
+  return reply;
+}
+
+} // namespace
+
+const Operation *current_operation() { return current; }
+
+Progress::Progress(int device) : queue_(device), operations_(request_slots) {}
+
+bool Progress::work() {
+  bool moved = take_attributes();
+  moved |= test_running();
+  moved |= serve_wanting();
+  return moved;
+}
+
+int Progress::take_ended_launches() { return std::exchange(ended_launches_, 0); }
+
+bool Progress::take_attributes() {
+  constexpr int at_once = 64; // so that what is running is tested now and then
+  Attribute attribute;
+  int taken = 0;
+  while (taken < at_once && queue_.ring().take(attribute)) {
+    begin(attribute);
+    ++taken;
+  }
+  return taken != 0;
+}
+
+void Progress::begin(const Attribute &attribute) {
+  Operation &operation = operations_[attribute.slot];
+  switch (attribute.function) {
+  case Function::leave:
+    queue_.end_launch(attribute.launch);
+    ++ended_launches_;
+    return;
+  case Function::copied:
+    return copied(operation);
+  case Function::waiting:
+    operation.waited = true;
+    if (operation.phase == Phase::complete && operation.out.kind == HostData::pageable)
+      move_out(operation);
+    return;
+  default:
+    break;
+  }
+  operation.attribute = attribute;
+  operation.turn = attribute.turn;
+  operation.error = MPI_SUCCESS;
+  operation.source = MPI_ANY_SOURCE;
+  operation.tag = MPI_ANY_TAG;
+  operation.moved = operation.received = operation.message_bytes = 0;
+  operation.pending = 0;
+  operation.requests[0] = operation.requests[1] = operation.foreign = MPI_REQUEST_NULL;
+  operation.waited = kind_of(attribute.function) != Kind::nonblocking;
+  operation.started = Clock::now();
+  operation.in = operation.out = {};
+  switch (kind_of(attribute.function)) {
+  case Kind::local:
+  case Kind::terminal:
+    return answer_query(operation);
+  case Kind::completion:
+    return wait_for_foreign(operation);
+  default:
+    return communicate(operation);
+  }
+}
+
+void Progress::answer_query(Operation &operation) {
+  Current naming(operation);
+  const Arguments &arguments = operation.attribute.arguments;
+  Reply reply = make_reply(operation, ReplyKind::done);
+  int number = 0;
+  switch (operation.attribute.function) {
+  case Function::Comm_rank:
+    reply.error = PMPI_Comm_rank(arguments.comm, &number);
+    reply.value = number;
+    break;
+  case Function::Comm_size:
+    reply.error = PMPI_Comm_size(arguments.comm, &number);
+    reply.value = number;
+    break;
+  case Function::Wtime:
+    reply.value = static_cast<std::int64_t>(PMPI_Wtime() * 1e9);
+    break;
+  default:
+    say("MPI_Abort(%d) in a kernel, at %s", arguments.error_code,
+        place(operation.attribute.site).c_str());
+    PMPI_Abort(arguments.comm, arguments.error_code);
+    return;
+  }
+  answer(operation, reply);
+}
+
+void Progress::communicate(Operation &operation) {
+  Current naming(operation);
+  const Attribute &attribute = operation.attribute;
+  if (attribute.in_bytes == unknown_bytes) {
+    say("%s at %s: a kernel can send and receive predefined datatypes only, and this is none",
+        name_of(attribute.function), place(attribute.site).c_str());
+    PMPI_Comm_call_errhandler(attribute.arguments.comm, MPI_ERR_TYPE);
+    return fail(operation, MPI_ERR_TYPE);
+  }
+  Buffers buffers = true_buffers(attribute);
+  unsigned char *payload = queue_.payload(attribute.slot);
+  if (attribute.inline_in) {
+    operation.in = {payload, buffers.in_bytes, HostData::payload};
+    operation.out = {payload + out_offset(attribute.in_bytes), buffers.out_bytes,
+                     HostData::payload};
+    return start_mpi(operation);
+  }
+  operation.in = allocate(buffers.in_bytes);
+  operation.out = allocate(buffers.out_bytes);
+  if (buffers.in_bytes == 0)
+    return start_mpi(operation);
+  move_in(operation);
+}
+
+/// Has the kernel copy (more of) the data it sends.
+void Progress::move_in(Operation &operation) {
+  Reply reply = make_reply(operation, ReplyKind::copy_in);
+  if (operation.in.kind == HostData::staged) {
+    reply.address = operation.in.address;
+    reply.bytes = operation.in.bytes;
+  } else {
+    if (!get_piece(operation, Phase::copying_in))
+      return;
+    reply.address = operation.piece;
+    reply.offset = operation.moved;
+    reply.bytes = std::min(operation.in.bytes - operation.moved, settings().bounce_piece);
+  }
+  operation.phase = Phase::copying_in;
+  answer(operation, reply);
+}
+
+/// Has the kernel copy (more of) the data it has received.
+void Progress::move_out(Operation &operation) {
+  Reply reply = make_reply(operation, ReplyKind::copy_out);
+  if (operation.out.kind == HostData::staged) {
+    reply.kind = ReplyKind::copy_out_last;
+    reply.address = operation.out.address;
+    reply.bytes = operation.received;
+  } else {
+    if (!get_piece(operation, Phase::copying_out))
+      return;
+    reply.address = operation.piece;
+    reply.offset = operation.moved;
+    reply.bytes = std::min(operation.received - operation.moved, settings().bounce_piece);
+    std::memcpy(operation.piece, operation.out.address + operation.moved, reply.bytes);
+    if (operation.moved + reply.bytes == operation.received)
+      reply.kind = ReplyKind::copy_out_last;
+  }
+  operation.phase = Phase::copying_out;
+  answer(operation, reply);
+}
+
+/// Bounce memory for the next part; where none is free, the operation queues for it.
+bool Progress::get_piece(Operation &operation, Phase next) {
+  if (operation.piece == nullptr)
+    operation.piece = queue_.bounce().take(settings().bounce_piece);
+  if (operation.piece != nullptr)
+    return true;
+  operation.phase = next;
+  wanting_.push_back(slot_of(operation));
+  return false;
+}
+
+bool Progress::serve_wanting() {
+  if (wanting_.empty())
+    return false;
+  Operation &operation = operations_[wanting_.front()];
+  operation.piece = queue_.bounce().take(settings().bounce_piece);
+  if (operation.piece == nullptr)
+    return false;
+  wanting_.pop_front();
+  operation.phase == Phase::copying_in ? move_in(operation) : move_out(operation);
+  return true;
+}
+
+/// The kernel has made the copy that it was last asked for.
+void Progress::copied(Operation &operation) {
+  HostData &data = operation.phase == Phase::copying_in ? operation.in : operation.out;
+  std::size_t total =
+      operation.phase == Phase::copying_in ? operation.in.bytes : operation.received;
+  if (data.kind == HostData::pageable) {
+    std::size_t part = std::min(total - operation.moved, settings().bounce_piece);
+    if (operation.phase == Phase::copying_in)
+      std::memcpy(data.address + operation.moved, operation.piece, part);
+    operation.moved += part;
+    if (operation.moved < total)
+      return operation.phase == Phase::copying_in ? move_in(operation) : move_out(operation);
+    queue_.bounce().give(std::exchange(operation.piece, nullptr));
+  }
+  operation.moved = 0;
+  if (operation.phase == Phase::copying_in) {
+    start_mpi(operation);
+    if (kind_of(operation.attribute.function) == Kind::nonblocking &&
+        operation.error == MPI_SUCCESS)
+      answer(operation, make_reply(operation, ReplyKind::accepted));
+    return;
+  }
+  free(operation.in);
+  free(operation.out);
+  operation.phase = Phase::idle;
+}
+
+void Progress::start_mpi(Operation &operation) {
+  Current naming(operation);
+  Arguments arguments = operation.attribute.arguments;
+  arguments.send_buffer = operation.in.address;
+  arguments.recv_buffer = operation.out.address;
+  arguments.shared_buffer = operation.in.bytes ? operation.in.address : operation.out.address;
+  if (operation.attribute.function == Function::Sendrecv) {
+    start_sendrecv(operation, arguments);
+  } else {
+    operation.error =
+        start_nonblocking(operation.attribute.function, arguments, operation.requests);
+    operation.pending = operation.error == MPI_SUCCESS;
+  }
+  if (operation.error != MPI_SUCCESS)
+    return fail(operation, operation.error);
+  operation.phase = Phase::running;
+  running_.push_back(slot_of(operation));
+}
+
+/// Both halves at once. MPICH 4.0.2 leaves a wrong status after a nonblocking receive from
+/// MPI_PROC_NULL, so such halves are not given to MPI.
+void Progress::start_sendrecv(Operation &operation, const Arguments &a) {
+  if (a.source != MPI_PROC_NULL)
+    operation.error = PMPI_Irecv(a.recv_buffer, a.recv_count, a.recv_datatype, a.source, a.recv_tag,
+                                 a.comm, &operation.requests[1]);
+  else
+    operation.source = MPI_PROC_NULL;
+  if (operation.error == MPI_SUCCESS && a.dest != MPI_PROC_NULL)
+    operation.error = PMPI_Isend(a.send_buffer, a.send_count, a.send_datatype, a.dest, a.send_tag,
+                                 a.comm, &operation.requests[0]);
+  for (MPI_Request request : operation.requests)
+    operation.pending += request != MPI_REQUEST_NULL;
+}
+
+/// A kernel waits for, or tests, a request that the host program has made.
+void Progress::wait_for_foreign(Operation &operation) {
+  operation.foreign = FromWord<MPI_Request>::get(operation.attribute.in_bytes);
+  if (is_kernel_request(operation.foreign)) { // but no longer a request
+    Current naming(operation);
+    PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST);
+    return fail(operation, MPI_ERR_REQUEST);
+  }
+  operation.requests[0] = operation.foreign;
+  operation.pending = 1;
+  operation.phase = Phase::running;
+  running_.push_back(slot_of(operation));
+}
+
+bool Progress::test_running() {
+  bool moved = false;
+  for (std::size_t i = 0; i < running_.size();) {
+    Operation &operation = operations_[running_[i]];
+    if (!test_one(operation)) {
+      ++i;
+      continue;
+    }
+    running_[i] = running_.back();
+    running_.pop_back();
+    finish_mpi(operation);
+    moved = true;
+  }
+  return moved;
+}
+
+bool Progress::test_one(Operation &operation) {
+  Current naming(operation);
+  for (MPI_Request &request : operation.requests) {
+    if (request == MPI_REQUEST_NULL)
+      continue;
+    int completed = 0;
+    MPI_Status status;
+    int error = PMPI_Test(&request, &completed, &status);
+    if (error != MPI_SUCCESS) {
+      operation.error = error;
+      completed = 1;
+      request = MPI_REQUEST_NULL;
+    }
+    if (!completed)
+      continue;
+    --operation.pending;
+    bool receives = &request == &operation.requests[1] || operation.foreign != MPI_REQUEST_NULL ||
+                    operation.attribute.function == Function::Recv ||
+                    operation.attribute.function == Function::Irecv;
+    if (receives) {
+      operation.source = status.MPI_SOURCE;
+      operation.tag = status.MPI_TAG;
+      operation.message_bytes = static_cast<std::size_t>(status_bytes(status));
+    }
+  }
+  bool asked_once = operation.attribute.function == Function::Test;
+  return operation.pending == 0 || asked_once;
+}
+
+void Progress::finish_mpi(Operation &operation) {
+  if (operation.foreign != MPI_REQUEST_NULL) {
+    Reply reply = make_reply(operation, ReplyKind::done);
+    reply.value = operation.pending == 0;
+    operation.phase = Phase::idle;
+    return answer(operation, reply);
+  }
+  const Arguments &a = operation.attribute.arguments;
+  if (kind_of(operation.attribute.function) == Kind::collective) {
+    operation.received = operation.out.bytes;
+  } else {
+    int size = 1;
+    if (operation.message_bytes != 0)
+      PMPI_Type_size(a.recv_datatype, &size);
+    operation.received = operation.message_bytes / size * extent_bytes(1, a.recv_datatype);
+    operation.received = std::min(operation.received, operation.out.bytes);
+  }
+  free(operation.in);
+  if (operation.error != MPI_SUCCESS)
+    operation.received = 0;
+  bool nonblocking = kind_of(operation.attribute.function) == Kind::nonblocking;
+  if (operation.received == 0 || operation.out.kind == HostData::payload)
+    return done(operation, operation.received);
+  if (nonblocking && operation.out.kind == HostData::pageable && !operation.waited) {
+    operation.phase = Phase::complete; // parts are copied once somebody waits
+    return;
+  }
+  move_out(operation);
+  if (nonblocking)
+    operation.phase = Phase::complete; // a host MPI_Wait may take it up instead
+}
+
+/// The last Reply of a call whose received data, if any, lies in its payload area.
+void Progress::done(Operation &operation, std::size_t inline_bytes_received) {
+  Reply reply = make_reply(operation, ReplyKind::done);
+  reply.bytes = inline_bytes_received;
+  free(operation.in);
+  if (operation.out.kind != HostData::payload)
+    free(operation.out);
+  answer(operation, reply);
+  bool nonblocking = kind_of(operation.attribute.function) == Kind::nonblocking;
+  operation.phase = nonblocking ? Phase::complete : Phase::idle;
+}
+
+void Progress::fail(Operation &operation, int error) {
+  operation.error = error;
+  operation.received = 0;
+  done(operation);
+}
+
+void Progress::answer(Operation &operation, const Reply &reply) {
+  operation.turn = (operation.turn + 1) & 0xffff;
+  queue_.reply(operation.attribute.slot, operation.turn, reply);
+}
+
+bool Progress::test_from_host(KernelRequest request, MPI_Status *status, int &error) {
+  Operation &operation = operations_[request.slot];
+  Phase phase = operation.phase;
+  // The kernel that made the request may have ended before the proxy has taken its Attribute; a
+  // slot whose operation is idle may be about to start.
+  if (phase != Phase::complete)
+    return false;
+  if ((operation.attribute.serial & serial_mask) != request.serial)
+    return false;
+  error = operation.error;
+  if (operation.received != 0)
+    queue_.copy_to_device(operation.attribute.arguments.recv_buffer, operation.out.address,
+                          operation.received);
+  if (status != MPI_STATUS_IGNORE) {
+    status->MPI_SOURCE = operation.source;
+    status->MPI_TAG = operation.tag;
+    set_status_bytes(*status, static_cast<long long>(operation.message_bytes));
+  }
+  free(operation.out);
+  operation.phase = Phase::idle;
+  queue_.release_from_host(request.slot, operation.turn);
+  return true;
+}
+
+HostData Progress::allocate(std::size_t bytes) {
+  if (bytes == 0)
+    return {};
+  if (unsigned char *piece = queue_.staging().take(bytes))
+    return {piece, bytes, HostData::staged};
+  auto *memory = static_cast<unsigned char *>(std::malloc(bytes));
+  if (memory == nullptr)
+    fatal("no memory for a message of %zu bytes", bytes);
+  return {memory, bytes, HostData::pageable};
+}
+
+void Progress::free(HostData &data) {
+  if (data.kind == HostData::staged)
+    queue_.staging().give(data.address);
+  else if (data.kind == HostData::pageable)
+    std::free(data.address);
+  data = {};
+}
+
+} // namespace gmpi

@@ -1,0 +1,71 @@
+// The progress engine of one device: carries out the calls that its kernels' Attributes ask for.
+// Only the proxy's thread calls it, but for test_from_host().
+//
+// Invariant: it never blocks, in MPI or in CUDA.
+#pragma once
+
+#include "operation.hpp"
+
+#include <deque>
+
+namespace gmpi {
+
+class Progress {
+public:
+  /// Sets up the current device, number `device`.
+  explicit Progress(int device);
+
+  DeviceQueue &queue() { return queue_; }
+
+  /// One pass: takes new Attributes, tests what is running. True where anything moved.
+  bool work();
+  /// Nothing is running or awaited.
+  bool quiet() const { return running_.empty() && wanting_.empty(); }
+  /// Launches whose last thread has left since the last call.
+  int take_ended_launches();
+
+  /// The host program's MPI_Test on a kernel's request. Any thread but the proxy's. True when it is
+  /// done: data in place, `status` filled (unless MPI_STATUS_IGNORE), the request slot given back.
+  bool test_from_host(KernelRequest request, MPI_Status *status, int &error);
+
+  /// For reports.
+  const std::vector<Operation> &operations() const { return operations_; }
+
+private:
+  bool take_attributes();
+  bool test_running();
+  bool serve_wanting();
+
+  void begin(const Attribute &attribute);
+  void answer_query(Operation &operation);
+  void communicate(Operation &operation);
+  void start_mpi(Operation &operation);
+  void start_sendrecv(Operation &operation, const Arguments &arguments);
+  void wait_for_foreign(Operation &operation);
+  bool test_one(Operation &operation);
+  void finish_mpi(Operation &operation);
+  void copied(Operation &operation);
+  void move_in(Operation &operation);
+  void move_out(Operation &operation);
+  bool get_piece(Operation &operation, Phase next);
+  void answer(Operation &operation, const Reply &reply);
+  void done(Operation &operation, std::size_t inline_bytes_received = 0);
+  void fail(Operation &operation, int error);
+  HostData allocate(std::size_t bytes);
+  void free(HostData &data);
+
+  std::uint32_t slot_of(const Operation &operation) const {
+    return static_cast<std::uint32_t>(&operation - operations_.data());
+  }
+
+  DeviceQueue queue_;
+  std::vector<Operation> operations_;
+  std::vector<std::uint32_t> running_; ///< slots whose operation is MPI's
+  std::deque<std::uint32_t> wanting_;  ///< slots that wait for bounce memory
+  int ended_launches_ = 0;
+};
+
+/// The operation that this thread is making an MPI call for, or null: for the error handler.
+const Operation *current_operation();
+
+} // namespace gmpi

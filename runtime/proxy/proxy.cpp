@@ -1,0 +1,108 @@
+// The proxy's thread, and what other threads ask of it.
+#include "proxy.hpp"
+
+#include "backoff.hpp"
+#include "report.hpp"
+
+namespace gmpi {
+
+namespace {
+std::unique_ptr<Proxy> &the_proxy() {
+  static std::unique_ptr<Proxy> proxy;
+  return proxy;
+}
+} // namespace
+
+Proxy *Proxy::instance() { return the_proxy().get(); }
+void Proxy::start() { the_proxy() = std::make_unique<Proxy>(); }
+void Proxy::stop() { the_proxy().reset(); }
+
+Proxy::Proxy() : thread_([this] { run(); }) {}
+
+Proxy::~Proxy() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Proxy::run() {
+  constexpr auto peer_question_interval = std::chrono::milliseconds(250);
+  Backoff backoff;
+  while (!stopping_) {
+    if (!needed()) {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, peer_question_interval, [&] { return stopping_ || needed(); });
+      lock.unlock();
+      watchdog_.answer_peers();
+      continue;
+    }
+    if (work()) {
+      backoff.reset();
+      watchdog_.note_progress();
+      continue;
+    }
+    watchdog_.check(devices_, launches_in_flight_);
+    backoff.wait();
+  }
+}
+
+bool Proxy::needed() const {
+  if (launches_in_flight_ > 0)
+    return true;
+  for (int i = 0; i < device_count_; ++i) {
+    const Progress *progress = published_[i];
+    if (progress != nullptr && !progress->quiet())
+      return true;
+  }
+  return false;
+}
+
+bool Proxy::work() {
+  bool moved = false;
+  for (int i = 0; i < device_count_; ++i)
+    if (Progress *progress = published_[i]) {
+      moved |= progress->work();
+      launches_in_flight_ -= progress->take_ended_launches();
+    }
+  return moved;
+}
+
+DeviceQueue &Proxy::queue_of_current_device() {
+  int device = 0;
+  cudaGetDevice(&device);
+  if (device >= max_devices)
+    fatal("device %d: only devices 0 to %d are supported", device, max_devices - 1);
+  if (Progress *progress = published_[device])
+    return progress->queue();
+  std::lock_guard lock(mutex_);
+  if (!devices_[device]) {
+    devices_[device] = std::make_unique<Progress>(device);
+    published_[device] = devices_[device].get();
+    if (device_count_ <= device)
+      device_count_ = device + 1;
+  }
+  return devices_[device]->queue();
+}
+
+void Proxy::launch_begins() {
+  {
+    std::lock_guard lock(mutex_);
+    ++launches_in_flight_;
+  }
+  wake_.notify_all();
+}
+
+void Proxy::launch_fails() { --launches_in_flight_; }
+
+bool Proxy::test_from_host(MPI_Request request, MPI_Status *status, int &error) {
+  KernelRequest decoded = decode_request(request);
+  Progress *progress = decoded.device < max_devices ? published_[decoded.device].load() : nullptr;
+  if (progress == nullptr)
+    fatal("a request that no kernel has made was passed to MPI_Wait or MPI_Test");
+  return progress->test_from_host(decoded, status, error);
+}
+
+} // namespace gmpi

@@ -1,0 +1,62 @@
+// The proxy: the host thread that takes Attributes off the devices' queues, makes the MPI calls in
+// their nonblocking form, and replies. One a process, from MPI_Init to MPI_Finalize.
+//
+// Invariant: it never blocks in MPI and makes no CUDA call while kernels run. It sleeps while no
+// kernel with MPI is in flight and nothing is unfinished; a launch wakes it.
+#pragma once
+
+#include "progress.hpp"
+#include "watchdog.hpp"
+
+#include <array>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace gmpi {
+
+class Proxy {
+public:
+  Proxy();
+  /// Stops the thread. Kernels must have ended.
+  ~Proxy();
+
+  /// The running proxy; null before MPI_Init and after MPI_Finalize.
+  static Proxy *instance();
+  static void start();
+  static void stop();
+
+  /// The current device's queue, set up on first use. Any thread.
+  DeviceQueue &queue_of_current_device();
+  /// A kernel with MPI is about to be launched / was not launched after all. Any thread.
+  void launch_begins();
+  void launch_fails();
+  int launches_in_flight() const { return launches_in_flight_; }
+
+  /// The host program's MPI_Test on a kernel's request: see Progress::test_from_host.
+  bool test_from_host(MPI_Request request, MPI_Status *status, int &error);
+  /// The host program has made an MPI call: the job is not stuck.
+  void note_host_progress() { watchdog_.note_progress(); }
+  /// MPI_Finalize has been called; still answers other ranks' questions.
+  void note_finalizing() { watchdog_.note_finalizing(); }
+
+private:
+  static constexpr int max_devices = 64;
+
+  void run();
+  bool work();
+  bool needed() const;
+
+  std::mutex mutex_; ///< setting devices up; sleeping
+  std::condition_variable wake_;
+  std::atomic<int> launches_in_flight_{0};
+  std::atomic<bool> stopping_{false};
+  std::array<std::unique_ptr<Progress>, max_devices> devices_;
+  std::array<std::atomic<Progress *>, max_devices> published_{};
+  std::atomic<int> device_count_{0}; ///< one above the highest device in use
+  Watchdog watchdog_;
+  std::thread thread_;
+};
+
+} // namespace gmpi

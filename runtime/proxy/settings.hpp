@@ -1,0 +1,23 @@
+// The runtime's settings, from the environment, read once.
+//
+//   GMPI_TIMEOUT=S     end the job when a rank has made no progress for S seconds (default: never)
+//   GMPI_STALL=S       report outstanding calls after S seconds without progress (default 60)
+//   GMPI_STAGING_MB=N  page-locked memory a device for messages over 8 KiB (default 64)
+#pragma once
+
+#include <cstddef>
+
+namespace gmpi {
+
+struct Settings {
+  double timeout_seconds; ///< 0: never
+  double stall_seconds;
+  std::size_t staging_bytes; ///< for whole messages
+  std::size_t bounce_bytes;  ///< for messages that go through in parts
+  std::size_t bounce_piece;  ///< one such part
+};
+
+/// A value that is no number ends the program, naming the variable.
+const Settings &settings();
+
+} // namespace gmpi

@@ -1,0 +1,37 @@
+// Producer's side of the Attribute ring.
+//
+// Invariant: ticket t (from an atomic in device memory) owns ring slot t % ring_slots from the
+// time the proxy has consumed Attribute t - ring_slots until it has consumed t, and writes it once,
+// with generation t / ring_slots + 1. The ring's order is the tickets' order, which is MPI's.
+#pragma once
+
+#include "memory_device.hpp"
+
+namespace gmpi::device {
+
+/// Waits until the proxy has taken Attribute `ticket` - ring_slots.
+GMPI_DEVICE void await_ring_slot(const Context &context, unsigned long long ticket) {
+  if (ticket < ring_slots)
+    return;
+  unsigned long long needed = ticket - ring_slots + 1;
+  if (load_acquire_device(&context.ring_state->consumed) >= needed)
+    return;
+  unsigned long long consumed;
+  while ((consumed = load_system(context.consumed)) < needed)
+    relax();
+  atomicMax(&context.ring_state->consumed, consumed);
+}
+
+/// Hands `attribute` to the proxy. What other threads wrote for the host to read must be ordered
+/// before by a barrier and fence_system(), both the caller's.
+GMPI_OUT_OF_LINE void post(const Context &context, const Attribute &attribute) {
+  unsigned long long ticket = add_device(&context.ring_state->ticket, 1);
+  await_ring_slot(context, ticket);
+  std::uint64_t words[attribute_words];
+  pack(attribute, static_cast<std::uint32_t>(ticket / ring_slots + 1), words);
+  std::uint64_t *to = context.ring + ticket % ring_slots * attribute_words;
+  for (int i = 0; i < attribute_words; i += 2)
+    store_system(to + i, words[i], words[i + 1]);
+}
+
+} // namespace gmpi::device

@@ -1,0 +1,366 @@
+// One MPI call from a kernel, from the first barrier to the last: hand the data and an Attribute to
+// the proxy, serve the copies it asks for, and give every thread what the call returns.
+//
+// A call of grid scope: all blocks arrive; the block that completes the rendezvous makes the call
+// as a BlockTeam would, and the others wait in serve(), helping with large copies.
+#pragma once
+
+#include "../mpi/buffers.hpp"
+#include "../mpi/datatypes_device.hpp"
+#include "team_device.hpp"
+
+namespace gmpi::device {
+
+/// When a wait is announced to the proxy, in nanoseconds after it began.
+enum class Announce : unsigned long long { at_once = 0, later = 1000000000, never = ~0ull };
+
+GMPI_DEVICE Attribute make_attribute(Function function, Scope scope, Site site) {
+  Attribute attribute{};
+  attribute.function = function;
+  attribute.scope = scope;
+  attribute.site = site;
+  attribute.launch = block_state().launch->index;
+  return attribute;
+}
+
+/// Waits for the next Reply. A wait for a nonblocking call's request is announced to the proxy: at
+/// once where data must still be copied in parts, else when it lasts, so that a report of blocked
+/// calls can tell it from a request that nobody waits for.
+GMPI_OUT_OF_LINE Reply await_reply(std::uint32_t slot, Announce announce, Scope scope, Site site) {
+  Reply reply;
+  auto patience = static_cast<unsigned long long>(announce);
+  unsigned long long start = nanoseconds();
+  for (unsigned turns = 0; !try_reply(context, slot, reply); ++turns) {
+    if (turns % 1024 == 0 && nanoseconds() - start >= patience) {
+      Attribute waiting = make_attribute(Function::waiting, scope, site);
+      waiting.slot = slot;
+      post(context, waiting);
+      patience = static_cast<unsigned long long>(Announce::never);
+    }
+    relax();
+  }
+  return reply;
+}
+
+GMPI_DEVICE void say_copied(std::uint32_t slot, Scope scope) {
+  fence_system();
+  Attribute copied = make_attribute(Function::copied, scope, {0, 0});
+  copied.slot = slot;
+  post(context, copied);
+}
+
+GMPI_DEVICE CallResult result_of(const Reply &reply) {
+  CallResult result{};
+  result.error = reply.error;
+  result.flag = 1;
+  result.source = reply.source;
+  result.tag = reply.tag;
+  result.bytes = reply.message_bytes;
+  result.value = reply.value;
+  return result;
+}
+
+GMPI_DEVICE unsigned char *payload(std::uint32_t slot) {
+  return context.payload + std::size_t(slot) * inline_bytes;
+}
+
+/// Carries a call through to its last Reply. `reply` is its next one (kind none: not there yet).
+template <class Team>
+GMPI_DEVICE CallResult drain(Team &team, std::uint32_t slot, const Buffers &buffers,
+                             Announce announce, Site site, Reply reply = Reply{}) {
+  for (;;) {
+    if (reply.kind == ReplyKind::none) {
+      if (team.leads())
+        reply = await_reply(slot, announce, Team::scope, site);
+    }
+    team.share(reply, &BlockState::reply);
+    switch (reply.kind) {
+    case ReplyKind::copy_in:
+      team.send(reply.address, static_cast<const unsigned char *>(buffers.in) + reply.offset,
+                reply.bytes);
+      if (team.leads())
+        say_copied(slot, Team::scope);
+      break;
+    case ReplyKind::copy_out:
+    case ReplyKind::copy_out_last:
+      team.receive(buffers.out, reply.offset, reply.address, reply.bytes);
+      if (team.leads())
+        say_copied(slot, Team::scope);
+      if (reply.kind == ReplyKind::copy_out_last)
+        return result_of(reply);
+      break;
+    case ReplyKind::done:
+      if (reply.bytes != 0)
+        team.receive(buffers.out, 0, payload(slot) + out_offset(buffers.in_bytes), reply.bytes);
+      return result_of(reply);
+    default: { // accepted
+      CallResult result = result_of(reply);
+      result.flag = 0;
+      return result;
+    }
+    }
+    reply.kind = ReplyKind::none;
+  }
+}
+
+GMPI_DEVICE bool goes_nowhere(Function function, const Arguments &a) {
+  switch (function) {
+  case Function::Send:
+  case Function::Ssend:
+  case Function::Isend:
+    return a.dest == MPI_PROC_NULL;
+  case Function::Recv:
+  case Function::Irecv:
+    return a.source == MPI_PROC_NULL;
+  default:
+    return false;
+  }
+}
+
+/// What MPI returns of a message from or to MPI_PROC_NULL.
+GMPI_DEVICE CallResult nothing_received() {
+  CallResult result{};
+  result.error = MPI_SUCCESS;
+  result.flag = 1;
+  result.source = MPI_PROC_NULL;
+  result.tag = MPI_ANY_TAG;
+  result.request = MPI_REQUEST_NULL;
+  return result;
+}
+
+/// Communication: everything but the completion of requests.
+template <class Team>
+GMPI_DEVICE CallResult communicate(Team &team, Function function, Site site, const Arguments &a) {
+  if (goes_nowhere(function, a))
+    return nothing_received();
+  Buffers buffers = buffers_of(function, a, message_bytes);
+  bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
+  if (unknown) // the proxy will refuse it
+    buffers.in_bytes = buffers.out_bytes = 0;
+  std::uint32_t slot = 0;
+  if (team.leads())
+    slot = acquire_slot(context);
+  team.share(slot, &BlockState::slot);
+
+  bool fits = out_offset(buffers.in_bytes) + buffers.out_bytes <= inline_bytes;
+  if (fits && buffers.in_bytes != 0)
+    team.send(payload(slot), buffers.in, buffers.in_bytes);
+  bool nonblocking = kind_of(function) == Kind::nonblocking;
+  CallResult result{};
+  if (team.leads()) {
+    RequestRecord &record = context.records[slot];
+    record.out = buffers.out;
+    record.inline_in_bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+    record.staged = !fits;
+    Attribute attribute = make_attribute(function, Team::scope, site);
+    attribute.inline_in = fits;
+    attribute.slot = slot;
+    attribute.turn = record.turn;
+    attribute.serial = record.serial;
+    attribute.in_bytes = unknown ? unknown_bytes : buffers.in_bytes;
+    attribute.arguments = a;
+    result.request = encode_request({slot, context.device, record.serial});
+    fence_system();
+    post(context, attribute);
+  }
+  if (nonblocking && (fits || buffers.in_bytes == 0)) {
+    team.share(result, &BlockState::result);
+    return result;
+  }
+  MPI_Request request = result.request;
+  result = drain(team, slot, buffers, Announce::never, site);
+  bool unfinished = nonblocking && result.flag == 0;
+  result.request = unfinished ? request : MPI_Request(MPI_REQUEST_NULL);
+  if (!unfinished && team.leads())
+    release_slot(context, slot);
+  team.share(result, &BlockState::result);
+  return result;
+}
+
+/// Waits for (or, where `wait` is false, asks about) one request; it is null afterwards if done.
+template <class Team>
+GMPI_DEVICE CallResult complete(Team &team, MPI_Request request, bool wait, Site site) {
+  if (request == MPI_REQUEST_NULL) {
+    CallResult result = nothing_received();
+    result.source = MPI_ANY_SOURCE;
+    return result;
+  }
+  // The host's own requests, and kernels' requests that are no longer any, are the proxy's to judge.
+  std::uint32_t slot = decode_request(request).slot;
+  bool ours = is_kernel_request(request) &&
+              decode_request(request).device == context.device &&
+              (context.records[slot].serial & serial_mask) == decode_request(request).serial;
+  Reply reply{};
+  if (team.leads()) {
+    if (!ours) {
+      slot = acquire_slot(context);
+      Attribute attribute = make_attribute(wait ? Function::Wait : Function::Test, Team::scope, site);
+      attribute.slot = slot;
+      attribute.turn = context.records[slot].turn;
+      attribute.serial = context.records[slot].serial;
+      attribute.in_bytes = to_word(request) & content_mask;
+      post(context, attribute);
+    } else if (!wait) {
+      try_reply(context, slot, reply);
+    }
+  }
+  team.share(slot, &BlockState::slot);
+  team.share(reply, &BlockState::reply);
+  CallResult result{};
+  result.request = request;
+  if (ours && !wait && reply.kind == ReplyKind::none)
+    return result;
+  Buffers buffers{};
+  Announce announce = Announce::never;
+  if (ours) {
+    announce = context.records[slot].staged ? Announce::at_once : Announce::later;
+    buffers.out = context.records[slot].out;
+    buffers.in_bytes = context.records[slot].inline_in_bytes;
+  }
+  result = drain(team, slot, buffers, announce, site, reply);
+  if (!ours && result.value == 0) { // the host's request, tested: not done
+    result.flag = 0;
+    result.request = request;
+  } else {
+    result.request = MPI_REQUEST_NULL;
+  }
+  team.sync();
+  if (team.leads())
+    release_slot(context, slot);
+  return result;
+}
+
+GMPI_DEVICE MPI_Status make_status(const CallResult &result) {
+  MPI_Status status{};
+  status.MPI_SOURCE = result.source;
+  status.MPI_TAG = result.tag;
+  status.MPI_ERROR = result.error;
+  set_status_bytes(status, static_cast<long long>(result.bytes));
+  return status;
+}
+
+/// Waits for all; where the caller wants no statuses. A status each: the caller waits one by one.
+template <class Team>
+GMPI_DEVICE CallResult complete_all(Team &team, const Arguments &a, Site site) {
+  CallResult result = nothing_received();
+  for (int i = 0; i < a.count; ++i) {
+    CallResult one = complete(team, a.requests[i], true, site);
+    if (one.error != MPI_SUCCESS)
+      result.error = one.error;
+  }
+  return result;
+}
+
+template <class Team>
+GMPI_DEVICE CallResult perform(Team &team, Function function, Site site, const Arguments &a) {
+  switch (function) {
+  case Function::Wait:
+    return complete(team, *a.request, true, site);
+  case Function::Test:
+    return complete(team, *a.request, false, site);
+  case Function::Waitall:
+    return complete_all(team, a, site);
+  default:
+    return communicate(team, function, site, a);
+  }
+}
+
+/// Writes one of a call's results where the user wants it: to every thread's own memory, once a
+/// block to shared memory, once in all to global memory.
+template <class T>
+GMPI_DEVICE void put(T *to, const T &value, bool block_leader, bool leader) {
+  if (is_local(to) || (is_shared(to) ? block_leader : leader))
+    *to = value;
+}
+
+/// Gives this thread what the call returned. `leader`: the one thread that writes global memory.
+GMPI_DEVICE int deliver_result(Function function, const Arguments &a, const CallResult &result,
+                               bool block_leader, bool leader) {
+  switch (function) {
+  case Function::Isend:
+  case Function::Irecv:
+    put(a.new_request, result.request, block_leader, leader);
+    break;
+  case Function::Test:
+    put(a.result, int(result.flag), block_leader, leader);
+    [[fallthrough]];
+  case Function::Wait:
+    if (result.flag)
+      put(a.request, MPI_Request(MPI_REQUEST_NULL), block_leader, leader);
+    break;
+  case Function::Waitall:
+    for (int i = 0; i < a.count; ++i)
+      put(a.requests + i, MPI_Request(MPI_REQUEST_NULL), block_leader, leader);
+    break;
+  default:
+    break;
+  }
+  if (a.status != nullptr && a.status != MPI_STATUS_IGNORE && result.flag)
+    put(a.status, make_status(result), block_leader, leader);
+  return result.error;
+}
+
+/// The part of a block that does not make the grid's call.
+GMPI_DEVICE CallResult serve(const BlockTeam &team, const Arguments &a, Function function) {
+  BlockState &block = team.block;
+  LaunchState &launch = *block.launch;
+  while (block.command != GridCommand::done) {
+    if (block.command == GridCommand::copy)
+      help_copy(team);
+    else
+      team.receive(buffers_of(function, a, message_bytes).out, launch.task.offset,
+                   launch.broadcast, launch.task.bytes);
+    __syncthreads();
+    if (team.leads()) {
+      fence_system();
+      add_device(&launch.membership, 1);
+      block.command = await_command(block);
+    }
+    __syncthreads();
+  }
+  CallResult result{};
+  if (team.leads())
+    result = launch.result;
+  team.share(result, &BlockState::result);
+  return result;
+}
+
+GMPI_OUT_OF_LINE int grid_call(Function function, Site site, Arguments a) {
+  BlockTeam team(block_state());
+  BlockState &block = team.block;
+  if (team.leads())
+    block.command = arrive(block);
+  __syncthreads();
+  bool leading = block.command == GridCommand::lead;
+  CallResult result;
+  if (leading) {
+    GridTeam grid(team);
+    result = perform(grid, function, site, a);
+    grid.share(result, &BlockState::result);
+    int error = deliver_result(function, a, result, team.leads(), team.leads());
+    __syncthreads();
+    grid.finish(result);
+    return error;
+  }
+  result = serve(team, a, function);
+  int error = deliver_result(function, a, result, team.leads(), false);
+  __syncthreads();
+  return error;
+}
+
+GMPI_OUT_OF_LINE int block_call(Function function, Site site, Arguments a) {
+  BlockTeam team(block_state());
+  CallResult result = perform(team, function, site, a);
+  team.share(result, &BlockState::result);
+  int error = deliver_result(function, a, result, team.leads(), team.leads());
+  __syncthreads();
+  return error;
+}
+
+GMPI_OUT_OF_LINE int thread_call(Function function, Site site, Arguments a) {
+  ThreadTeam team;
+  CallResult result = perform(team, function, site, a);
+  return deliver_result(function, a, result, true, true);
+}
+
+} // namespace gmpi::device

@@ -1,0 +1,106 @@
+// What device code needs to reach the queue: where the rings lie, and the few facts of MPI that
+// kernels answer by themselves. The host fills one Context per device; each translated file has a
+// copy in constant memory. Host and device.
+#pragma once
+
+#include "attribute.hpp"
+
+namespace gmpi {
+
+constexpr std::uint32_t ring_slots = 1024;    ///< Attributes in flight to the proxy; a power of two
+constexpr std::uint32_t request_slots = 1024; ///< calls unfinished at a time; at most 1024
+constexpr std::uint32_t inline_bytes = 8192;  ///< payload area of a request slot
+constexpr std::uint32_t datatype_slots = 256; ///< hash table of predefined datatypes
+constexpr std::uint32_t broadcast_bytes = 4096;
+
+/// Producer's side of the Attribute ring, in device memory.
+struct RingState {
+  unsigned long long ticket;   ///< next Attribute's number
+  unsigned long long consumed; ///< last known count of Attributes that the proxy has taken
+};
+
+/// Device-side bookkeeping of one request slot, in device memory; owned by whoever holds the slot.
+struct RequestRecord {
+  std::uint32_t turn;   ///< generation of the last Reply seen
+  std::uint32_t serial; ///< counts the slot's uses
+  void *out;            ///< receive buffer of a nonblocking call
+  std::uint32_t inline_in_bytes;
+  bool staged; ///< the received data does not fit the payload area
+};
+
+/// A released slot's notice from the host: a host MPI_Wait has finished with it.
+struct HostRelease {
+  std::uint32_t count; ///< grows by one at each release
+  std::uint32_t turn;
+};
+
+/// Size and extent of a predefined datatype, in bytes; an empty entry has extent 0.
+struct DatatypeEntry {
+  MPI_Datatype handle;
+  std::int32_t size, extent;
+};
+
+/// Work that the block which makes a grid-scope call hands to the other blocks.
+struct GridTask {
+  void *to;
+  const void *from;
+  unsigned long long bytes;
+  unsigned long long next; ///< first byte that no block has taken yet
+  unsigned long long offset; ///< in each thread's own receive buffer
+};
+
+/// What a call returns, besides message data.
+struct CallResult {
+  std::int32_t error;
+  std::int32_t flag;
+  std::int32_t source, tag;
+  unsigned long long bytes; ///< length of the message received
+  MPI_Request request;
+  std::int64_t value;
+};
+
+/// One launch of a kernel with MPI in it, in device memory. All zero between launches: the last
+/// block to leave puts it back.
+struct LaunchState {
+  unsigned long long membership; ///< blocks that have arrived (low half) and departed (high half)
+  std::uint32_t command;         ///< round << 2 | GridCommand
+  std::uint32_t claimed;         ///< last round whose promotion a block has taken
+  std::uint32_t index;           ///< set by the host, never cleared
+  GridTask task;
+  CallResult result;
+  alignas(16) unsigned char broadcast[broadcast_bytes];
+};
+
+/// Which predefined handle, where the library's handles are addresses of host variables.
+enum class Handle : std::uint16_t {
+#define GMPI_DATATYPE(handle, variable) variable,
+#define GMPI_HANDLE(handle, variable) variable,
+#include "../mpi/predefined_handles.def"
+  count
+};
+
+struct Context {
+  std::uint64_t *ring;             ///< [ring_slots][attribute_words], mapped host memory
+  RingState *ring_state;           ///< device memory
+  const std::uint64_t *consumed;   ///< count of Attributes taken, mapped host memory
+  const std::uint64_t *replies;    ///< [request_slots][reply_words], mapped host memory
+  unsigned char *payload;          ///< [request_slots][inline_bytes], mapped host memory
+  const HostRelease *host_releases; ///< [request_slots], mapped host memory
+  RequestRecord *records;          ///< [request_slots], device memory
+  std::uint32_t *free_slots;       ///< [request_slots / 32] bits, 1: free; device memory
+  std::uint32_t *seen_releases;    ///< [request_slots], device memory
+  const DatatypeEntry *datatypes;  ///< [datatype_slots], device memory
+  double *wtime_offset;            ///< MPI_Wtime minus %globaltimer in seconds, 0: not known yet
+  MPI_Comm world, self;
+  std::int32_t world_rank, world_size;
+  std::uint32_t device; ///< number that this device's requests carry
+#ifdef OPEN_MPI
+  void *handles[static_cast<int>(Handle::count)];
+#endif
+};
+
+GMPI_HOST_DEVICE inline std::uint32_t datatype_hash(MPI_Datatype datatype) {
+  return static_cast<std::uint32_t>((to_word(datatype) * 0x9E3779B97F4A7C15ull) >> 56);
+}
+
+} // namespace gmpi

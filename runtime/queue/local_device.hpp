@@ -1,0 +1,76 @@
+// MPI functions that ask nobody else, answered by each thread for itself, on the device where it
+// knows the answer.
+#pragma once
+
+#include "call_device.hpp"
+
+namespace gmpi::device {
+
+/// Asks the proxy for a number.
+GMPI_OUT_OF_LINE int query(Function function, Site site, Arguments a, std::int64_t &value) {
+  ThreadTeam team;
+  CallResult result = communicate(team, function, site, a);
+  value = result.value;
+  return result.error;
+}
+
+GMPI_DEVICE int comm_number(Function function, Site site, const Arguments &a, int known_of_world,
+                            int known_of_self) {
+  if (a.comm == context.world) {
+    *a.result = known_of_world;
+    return MPI_SUCCESS;
+  }
+  if (a.comm == context.self) {
+    *a.result = known_of_self;
+    return MPI_SUCCESS;
+  }
+  std::int64_t value = 0;
+  int error = query(function, site, a, value);
+  if (error == MPI_SUCCESS)
+    *a.result = static_cast<int>(value);
+  return error;
+}
+
+/// MPI_Get_count: MPI_UNDEFINED where the bytes received are no whole number of elements.
+GMPI_DEVICE int get_count(const Arguments &a) {
+  long long bytes = status_bytes(*a.known_status);
+  DatatypeEntry datatype = find_datatype(a.datatype);
+  if (datatype.size == 0)
+    *a.result = bytes == 0 ? 0 : MPI_UNDEFINED;
+  else
+    *a.result = bytes % datatype.size == 0 ? static_cast<int>(bytes / datatype.size) : MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+/// MPI_Wtime from %globaltimer; the first call on a device asks the host how far apart they are.
+GMPI_DEVICE double wtime(Site site) {
+#ifdef GMPI_DEVICE_CPU
+  (void)site;
+  return ::MPI_Wtime();
+#else
+  double offset = *static_cast<volatile double *>(context.wtime_offset);
+  if (offset == 0) {
+    unsigned long long before = nanoseconds();
+    std::int64_t host_nanoseconds = 0;
+    query(Function::Wtime, site, Arguments{}, host_nanoseconds);
+    unsigned long long after = nanoseconds();
+    offset = 1e-9 * static_cast<double>(host_nanoseconds) -
+             1e-9 * static_cast<double>(before + (after - before) / 2);
+    *static_cast<volatile double *>(context.wtime_offset) = offset;
+  }
+  return 1e-9 * static_cast<double>(nanoseconds()) + offset;
+#endif
+}
+
+GMPI_DEVICE int local_call(Function function, Site site, const Arguments &a) {
+  switch (function) {
+  case Function::Comm_rank:
+    return comm_number(function, site, a, context.world_rank, 0);
+  case Function::Comm_size:
+    return comm_number(function, site, a, context.world_size, 1);
+  default:
+    return get_count(a);
+  }
+}
+
+} // namespace gmpi::device

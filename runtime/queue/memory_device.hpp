@@ -1,0 +1,122 @@
+// The memory operations that the queue's device side is made of, with their scope and order in
+// the name: `system` is shared with the host, `device` with the other blocks. One version for GPUs
+// (PTX), one for the cpu device (fibers on host threads).
+#pragma once
+
+#include "context.hpp"
+
+#include <cuda_runtime.h>
+
+#ifdef GMPI_DEVICE_CPU
+#include <gmpi/cpu.hpp>
+#include <atomic>
+#include <chrono>
+#define GMPI_DEVICE inline
+#define GMPI_OUT_OF_LINE template <class = void> inline
+#else
+#define GMPI_DEVICE __device__ __forceinline__
+/// A call costs its kernel the registers of its widest callee only while that callee is not inlined.
+/// (Templates, so that a file that does not call them does not carry them.)
+#define GMPI_OUT_OF_LINE template <class = void> __device__ __noinline__
+#endif
+
+namespace gmpi::device {
+
+#ifndef GMPI_DEVICE_CPU
+
+/// Two words as one 16-byte store to host memory; each half arrives whole.
+GMPI_DEVICE void store_system(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
+  asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(a), "l"(b) : "memory");
+}
+GMPI_DEVICE void load_system(const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
+  asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(from) : "memory");
+}
+GMPI_DEVICE std::uint64_t load_system(const std::uint64_t *from) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+GMPI_DEVICE void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+GMPI_DEVICE void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+GMPI_DEVICE std::uint32_t load_acquire_device(const std::uint32_t *from) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+GMPI_DEVICE unsigned long long load_acquire_device(const unsigned long long *from) {
+  unsigned long long value;
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+GMPI_DEVICE void store_release_device(std::uint32_t *to, std::uint32_t value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+GMPI_DEVICE unsigned long long add_device(unsigned long long *to, unsigned long long value) {
+  unsigned long long old;
+  asm volatile("atom.add.acq_rel.gpu.global.u64 %0, [%1], %2;"
+               : "=l"(old)
+               : "l"(to), "l"(value)
+               : "memory");
+  return old;
+}
+
+/// Nanoseconds, the same clock on all multiprocessors.
+GMPI_DEVICE unsigned long long nanoseconds() {
+  unsigned long long time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+/// Called in every turn of a waiting loop.
+GMPI_DEVICE void relax() {}
+
+// In PTX, not by __isLocal and __isShared: nvcc 13.0 makes invalid code of those where it can tell
+// the address space itself ("Broken function found, compilation aborted!").
+GMPI_DEVICE bool is_local(const void *pointer) {
+  int yes;
+  asm("{.reg .pred p; isspacep.local p, %1; selp.s32 %0, 1, 0, p;}" : "=r"(yes) : "l"(pointer));
+  return yes;
+}
+GMPI_DEVICE bool is_shared(const void *pointer) {
+  int yes;
+  asm("{.reg .pred p; isspacep.shared p, %1; selp.s32 %0, 1, 0, p;}" : "=r"(yes) : "l"(pointer));
+  return yes;
+}
+
+#else
+
+inline void store_system(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
+  __atomic_store_n(to, a, __ATOMIC_RELEASE);
+  __atomic_store_n(to + 1, b, __ATOMIC_RELEASE);
+}
+inline void load_system(const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
+  a = __atomic_load_n(from, __ATOMIC_ACQUIRE);
+  b = __atomic_load_n(from + 1, __ATOMIC_ACQUIRE);
+}
+inline std::uint64_t load_system(const std::uint64_t *from) {
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+// The loads and stores above are acquire and release themselves.
+inline void fence_system() {}
+inline void fence_device() {}
+template <class T> T load_acquire_device(const T *from) {
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+inline void store_release_device(std::uint32_t *to, std::uint32_t value) {
+  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+inline unsigned long long add_device(unsigned long long *to, unsigned long long value) {
+  return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
+}
+inline unsigned long long nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+inline void relax() { cpu::yield(); }
+inline bool is_local(const void *pointer) { return cpu::is_local(pointer); }
+inline bool is_shared(const void *pointer) { return cpu::is_shared(pointer); }
+
+#endif
+
+} // namespace gmpi::device

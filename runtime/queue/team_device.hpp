@@ -1,0 +1,203 @@
+// The threads that make one MPI call together, as the call's code sees them: who leads, how they
+// meet, how they share a copy. ThreadTeam is a single thread, BlockTeam a block's living threads,
+// GridTeam the block that makes a grid-scope call, with the other blocks to help it.
+//
+// Invariant: all members run the same code with the same values, but for pointers into their own
+// local memory; only the leader talks to the proxy.
+#pragma once
+
+#include "../launch/participant_device.hpp"
+#include "../transport/copy_device.hpp"
+
+namespace gmpi::device {
+
+/// A thread that makes its call alone.
+struct ThreadTeam {
+  static constexpr Scope scope = Scope::thread;
+
+  GMPI_DEVICE bool leads() const { return true; }
+  GMPI_DEVICE void sync() const {}
+  template <class T> GMPI_DEVICE void share(T &, T BlockState::*) const {}
+  GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) const {
+    copy_share(to, from, bytes, 0, 1);
+  }
+  GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
+                           unsigned long long bytes) const {
+    copy_share(static_cast<unsigned char *>(to) + offset, from, bytes, 0, 1);
+  }
+};
+
+struct BlockTeam {
+  static constexpr Scope scope = Scope::block;
+
+  BlockState &block;
+  bool leader;
+
+  /// All living threads of the block; begins with the block's barrier.
+  GMPI_DEVICE explicit BlockTeam(BlockState &state) : block(state) {
+    __syncthreads();
+    leader = elect(block);
+  }
+
+  GMPI_DEVICE bool leads() const { return leader; }
+  GMPI_DEVICE void sync() const { __syncthreads(); }
+
+  /// Gives every member the leader's `value`, by way of `place`.
+  template <class T> GMPI_DEVICE void share(T &value, T BlockState::*place) const {
+    if (leader)
+      block.*place = value;
+    __syncthreads();
+    value = block.*place;
+    __syncthreads();
+  }
+
+  /// Numbers the members from 0; they are fewer than the block's threads where some have left.
+  GMPI_DEVICE void number(unsigned &rank, unsigned &size) const {
+    if (block.departed == 0) {
+      rank = thread_index();
+      size = block_threads();
+      return;
+    }
+    rank = atomicAdd(&block.tickets, 1u);
+    __syncthreads();
+    size = block.tickets;
+    __syncthreads();
+    if (leader)
+      block.tickets = 0;
+    __syncthreads();
+  }
+
+  /// Copies what the team sends. Only the leader can read its own local memory.
+  GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) const {
+    if (is_local(from)) {
+      if (leader)
+        copy_share(to, from, bytes, 0, 1);
+    } else {
+      unsigned rank, size;
+      number(rank, size);
+      copy_share(to, from, bytes, rank, size);
+    }
+    __syncthreads();
+  }
+
+  /// Copies what the team receives; a buffer in local memory is filled in every thread.
+  GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
+                           unsigned long long bytes) const {
+    void *place = static_cast<unsigned char *>(to) + offset;
+    if (is_local(to)) {
+      copy_share(place, from, bytes, 0, 1);
+    } else {
+      unsigned rank, size;
+      number(rank, size);
+      copy_share(place, from, bytes, rank, size);
+    }
+    __syncthreads();
+  }
+};
+
+/// Copies shorter than this are not worth another round of the whole grid.
+constexpr unsigned long long shared_copy_bytes = 64 * 1024;
+/// What a block takes at a time of a copy that the whole grid shares.
+constexpr unsigned long long copy_portion = 16 * 1024;
+
+/// This block's part in launch->task; ends with the block's barrier.
+GMPI_DEVICE void help_copy(const BlockTeam &team) {
+  GridTask &task = team.block.launch->task;
+  unsigned rank, size;
+  team.number(rank, size);
+  for (;;) {
+    unsigned long long first = 0;
+    if (team.leads())
+      first = add_device(&task.next, copy_portion);
+    team.share(first, &BlockState::portion);
+    if (first >= task.bytes)
+      break;
+    unsigned long long bytes =
+        task.bytes - first < copy_portion ? task.bytes - first : copy_portion;
+    copy_share(static_cast<unsigned char *>(task.to) + first,
+               static_cast<const unsigned char *>(task.from) + first, bytes, rank, size);
+  }
+  __syncthreads();
+}
+
+struct GridTeam : BlockTeam {
+  static constexpr Scope scope = Scope::grid;
+
+  GMPI_DEVICE explicit GridTeam(const BlockTeam &leading) : BlockTeam(leading) {}
+
+  /// Has the other blocks carry out `what` on `task`; join_helpers() ends it.
+  GMPI_DEVICE void call_helpers(const GridTask &task, GridCommand what) {
+    if (leader) {
+      LaunchState &launch = *block.launch;
+      launch.task = task;
+      command(block, what, first_round ? living_blocks(launch) : living_blocks(launch) - 1);
+    }
+    first_round = false;
+    __syncthreads();
+  }
+
+  GMPI_DEVICE void join_helpers() const {
+    if (leader) {
+      LaunchState &launch = *block.launch;
+      unsigned long long helpers = living_blocks(launch) - 1;
+      while ((load_acquire_device(&launch.membership) & 0xffffffffu) != helpers)
+        relax();
+    }
+    __syncthreads();
+  }
+
+  GMPI_DEVICE bool alone() const { return living_blocks(*block.launch) == 1; }
+
+  GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
+    call_helpers({to, from, bytes, 0, 0}, GridCommand::copy);
+    help_copy(*this);
+    join_helpers();
+  }
+
+  GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) {
+    if (bytes < shared_copy_bytes || is_local(from) || alone())
+      BlockTeam::send(to, from, bytes);
+    else
+      share_copy(to, from, bytes);
+  }
+
+  GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
+                           unsigned long long bytes) {
+    if (is_local(to))
+      deliver(to, offset, from, bytes);
+    else if (bytes < shared_copy_bytes || alone())
+      BlockTeam::receive(to, offset, from, bytes);
+    else
+      share_copy(static_cast<unsigned char *>(to) + offset, from, bytes);
+  }
+
+  /// Fills every thread's own buffer, in parts, by way of device memory: one read over PCIe.
+  GMPI_DEVICE void deliver(void *to, unsigned long long offset, const void *from,
+                           unsigned long long bytes) {
+    LaunchState &launch = *block.launch;
+    for (unsigned long long done = 0; done < bytes; done += broadcast_bytes) {
+      unsigned long long part = bytes - done < broadcast_bytes ? bytes - done : broadcast_bytes;
+      BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done, part);
+      call_helpers({nullptr, nullptr, part, 0, offset + done}, GridCommand::deliver);
+      BlockTeam::receive(to, offset + done, launch.broadcast, part);
+      join_helpers();
+    }
+  }
+
+  /// Lets every block go on, with what the call returns.
+  GMPI_DEVICE void finish(const CallResult &result) {
+    if (leader) {
+      LaunchState &launch = *block.launch;
+      launch.result = result;
+      fence_device();
+      command(block, GridCommand::done,
+              first_round ? living_blocks(launch) : living_blocks(launch) - 1);
+    }
+    __syncthreads();
+  }
+
+private:
+  bool first_round = true;
+};
+
+} // namespace gmpi::device
