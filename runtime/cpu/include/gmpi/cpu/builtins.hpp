@@ -6,6 +6,8 @@
 // and what the compiler concludes from it are true for the code of a kernel.
 #pragma once
 
+#include <ctime> // clock(): the C library's own does
+
 #include "gmpi/cpu/types.hpp"
 
 #ifndef GMPI_CPU_INDEX_CONST // empty only where the scheduler defines them
@@ -74,7 +76,6 @@ inline void __threadfence_system() { __threadfence(); }
 
 void __nanosleep(unsigned nanoseconds);
 long long clock64();
-inline long clock() { return static_cast<long>(clock64()); }
 unsigned long long __globaltimer();
 [[noreturn]] void __trap();
 inline void __brkpt() {}
