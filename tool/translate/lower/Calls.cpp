@@ -1,0 +1,155 @@
+// MPI calls in device code, and copies of device functions that make them under several scopes.
+//
+//   MPI_Send(buf, n, ...)   becomes   ::gmpi::grid::MPI_Send({file, line}, buf, n, ...)
+#include "../Precompiled.h"
+#include "../emit/LineDirective.h"
+#include "Lowering.h"
+
+namespace gmpi::translate {
+
+using namespace clang;
+
+namespace {
+
+/// The pattern's call at this place, which has the arguments as written.
+std::map<Position, const MpiCall *> callsByPlace(const Lowering &L) {
+  std::map<Position, const MpiCall *> Result;
+  Locations Where(L.Code);
+  for (const MpiCall &Call : L.CodeModel.MpiCalls)
+    Result[Where.position(Call.NameLoc)] = &Call;
+  return Result;
+}
+
+/// Replaces the name, qualifiers included, and adds the site as first argument.
+void rewriteCall(Lowering &L, Edits &Changes, const CallExpr *Call, SourceLocation NameLoc,
+                 StringRef Function, StringRef Scope) {
+  Locations Where(L.Code);
+  Span Name = Where.token(NameLoc);
+  SourceRange Callee = Call->getCallee()->getSourceRange();
+  if (Span Qualified = Where.span({Callee.getBegin(), NameLoc});
+      Qualified.isValid() && Qualified.End == Name.End)
+    Name = Qualified;
+  Changes.replace(Name, ("::gmpi::" + Scope + "::" + Function).str());
+  size_t Paren = Name.Begin.File->Text.find('(', Name.End);
+  // `(MPI_Send)(...)`: the arguments begin after the next parenthesis that is open.
+  Position Open{Name.Begin.File, unsigned(Paren) + 1};
+  Changes.insert(Open, L.site(Name.Begin) + (Call->getNumArgs() == 0 ? "" : ", "));
+}
+
+class CallLowering {
+public:
+  explicit CallLowering(Lowering &L) : L(L), Where(L.Code), Calls(callsByPlace(L)) {}
+
+  void lower() {
+    for (const ScopedFunction &F : L.Scopes.Functions) {
+      rewrite(F.Specialisations.front(), L.Changes);
+      for (unsigned I = 1; I < F.Specialisations.size(); ++I)
+        copy(F, I);
+    }
+    tellUnreached();
+  }
+
+private:
+  void rewrite(const Specialisation &S, Edits &Changes);
+  void copy(const ScopedFunction &F, unsigned Index);
+  bool canBeCopied(const FunctionDecl *F);
+  void tellUnreached();
+  static std::string copyName(const FunctionDecl *F, unsigned Index) {
+    return F->getNameAsString() + "__scope" + std::to_string(Index + 1);
+  }
+
+  Lowering &L;
+  Locations Where;
+  std::map<Position, const MpiCall *> Calls;
+  std::set<Position> Reached;
+};
+
+void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
+  for (const ScopedCall &Call : S.Calls) {
+    Position At = Where.position(Call.Loc);
+    auto Written = Calls.find(At);
+    Reached.insert(At);
+    if (Written == Calls.end()) {
+      L.Code.diagnostics().report(DiagId::call_in_macro, Where.shown(Call.Loc),
+                                  {"MPI_" + Call.Function});
+      continue;
+    }
+    rewriteCall(L, Changes, Written->second->Call, Written->second->NameLoc,
+                "MPI_" + Call.Function, spelling(Call.Value));
+  }
+  for (const CalleeUse &Use : S.Callees)
+    if (Use.Specialisation != 0) {
+      Span Name = Where.token(Use.Loc);
+      if (Name.isValid())
+        Changes.replace(Name, copyName(asWritten(Use.Callee), Use.Specialisation));
+    }
+}
+
+bool CallLowering::canBeCopied(const FunctionDecl *F) {
+  auto *Method = dyn_cast<CXXMethodDecl>(F);
+  if (Method && Method->getParent()->isLambda()) {
+    L.Code.diagnostics().report(DiagId::specialise_lambda, Where.shown(F->getBeginLoc()));
+    return false;
+  }
+  std::string Why;
+  if (Method && Method->isVirtual())
+    Why = "a virtual function";
+  else if (isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F))
+    Why = "a constructor, destructor or conversion";
+  else if (F->isOverloadedOperator())
+    Why = "an operator";
+  else if (F->isOutOfLine())
+    Why = "a member that is defined outside of its class";
+  else if (F->getTemplateSpecializationKind() == TSK_ExplicitSpecialization)
+    Why = "an explicit specialization";
+  if (Why.empty())
+    return true;
+  L.Code.diagnostics().report(DiagId::specialise_function, Where.shown(F->getLocation()),
+                              {F->getNameAsString(), Why});
+  return false;
+}
+
+/// The function's text once more, under another name and with this specialisation's calls.
+void CallLowering::copy(const ScopedFunction &F, unsigned Index) {
+  const FunctionDecl *Function = asWritten(F.Function);
+  if (!canBeCopied(Function))
+    return;
+  auto S = readSignature(L.Code, Function);
+  if (!S)
+    return;
+  Edits Own;
+  rewrite(F.Specialisations[Index], Own);
+  Own.replace(S->Name, copyName(Function, Index));
+  const SourceFile &File = *S->Name.Begin.File;
+  insertLinesAfter(L, {&File, S->Whole.End},
+                   lineDirective(File, S->Whole.Begin.line()) + Own.apply(S->Whole) + "\n");
+  for (const FunctionDecl *Earlier : Function->redecls()) {
+    if (Earlier == Function || Earlier->isThisDeclarationADefinition())
+      continue;
+    if (auto Declared = readSignature(L.Code, Earlier)) {
+      Edits Renamed;
+      Renamed.replace(Declared->Name, copyName(Function, Index));
+      insertLinesAfter(L, {Declared->Name.Begin.File, Declared->Whole.End},
+                       lineDirective(*Declared->Name.Begin.File, Declared->Whole.Begin.line()) +
+                           Renamed.apply(Declared->Whole) + "\n");
+    }
+  }
+}
+
+/// Calls that no kernel of this file reaches. In a template that is never instantiated nothing
+/// happens; elsewhere nvcc would refuse the call, and its scope is anybody's guess.
+void CallLowering::tellUnreached() {
+  for (auto &[At, Call] : Calls) {
+    if (Reached.count(At) || Call->Within->isDependentContext() ||
+        Call->Within->hasAttr<CUDAHostAttr>())
+      continue;
+    L.Code.diagnostics().report(DiagId::unreached_call, Where.shown(Call->NameLoc),
+                                {Call->Function});
+  }
+}
+
+} // namespace
+
+void lowerCalls(Lowering &L) { CallLowering(L).lower(); }
+
+} // namespace gmpi::translate

@@ -1,0 +1,52 @@
+// Helpers of the lowering's steps.
+#include "Lowering.h"
+#include "../emit/LineDirective.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+namespace gmpi::translate {
+
+namespace {
+
+constexpr unsigned MaxFile = (1u << 28) - 1, MaxLine = (1u << 20) - 1;
+
+} // namespace
+
+unsigned FileNumbers::of(const SourceFile &File) {
+  auto [Known, IsNew] = Numbers.try_emplace(&File, 0);
+  if (IsNew) {
+    unsigned Number = unsigned(llvm::xxh3_64bits(File.Path)) & MaxFile;
+    while (Number == 0 || !Taken.insert(Number).second)
+      Number = (Number + 1) & MaxFile;
+    Known->second = Number;
+  }
+  return Known->second;
+}
+
+std::string FileNumbers::text(const SourceFile &File) {
+  return "0x" + llvm::utohexstr(of(File), /*LowerCase=*/true);
+}
+
+std::map<unsigned, const SourceFile *> FileNumbers::used() const {
+  std::map<unsigned, const SourceFile *> ByIndex;
+  for (auto [File, Number] : Numbers)
+    ByIndex[File->Index] = File;
+  return ByIndex;
+}
+
+std::string Lowering::site(const Position &Where) {
+  unsigned Line = std::min(Where.line(), MaxLine);
+  return "{" + Numbers.text(*Where.File) + ", " + std::to_string(Line) + "}";
+}
+
+void insertLinesAfter(Lowering &L, const Position &Where, const std::string &Lines) {
+  const SourceFile &File = *Where.File;
+  unsigned End = File.endOfLine(Where.Offset);
+  bool LineIsOver =
+      End > Where.Offset && File.Text[End - 1] == '\n' &&
+      llvm::StringRef(File.Text).slice(Where.Offset, End).trim().empty();
+  Position At{&File, LineIsOver ? End : Where.Offset};
+  L.Changes.insert(At, (LineIsOver ? "" : "\n") + Lines + lineDirective(File, At.line()));
+}
+
+} // namespace gmpi::translate

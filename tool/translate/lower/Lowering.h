@@ -1,0 +1,72 @@
+// What the steps of the queue lowering share: both passes, what was found in them, and the edits.
+#pragma once
+
+#include "../Options.h"
+#include "../analyze/ScopeAnalysis.h"
+#include "../emit/Edits.h"
+#include "../model/Model.h"
+#include "Signature.h"
+#include <functional>
+#include <map>
+#include <set>
+
+namespace gmpi::translate {
+
+/// Numbers of source files as call sites carry them: 28 bits of a hash of the path.
+class FileNumbers {
+public:
+  unsigned of(const SourceFile &File);
+  /// `0x1f2e3d4`
+  std::string text(const SourceFile &File);
+  /// In order of inclusion.
+  std::map<unsigned, const SourceFile *> used() const;
+
+private:
+  std::map<const SourceFile *, unsigned> Numbers;
+  std::set<unsigned> Taken;
+};
+
+/// Names that the generated text gives to the parts of one kernel.
+struct KernelNames {
+  std::string Kernel; ///< the user's
+  std::string Suffix; ///< tells overloads apart where their names must differ; often empty
+
+  std::string queue() const { return Kernel + "__queue"; }
+  std::string launch() const { return Kernel + "__launch"; }
+  std::string pointer() const { return Kernel + "__pointer"; }
+  std::string info() const { return Kernel + "__info" + Suffix; }
+  std::string object() const { return Kernel + "__kernel" + Suffix; }
+};
+
+struct Lowering {
+  const Options &Settings;
+  const Pass &Code;       ///< the pass whose view of device code counts: the GPU's, for cpu the host's
+  const Pass &Host;       ///< the pass whose view of host code counts
+  const Model &CodeModel;
+  const Model &HostModel;
+  const ScopeResult &Scopes;
+  Edits &Changes;
+  FileNumbers Numbers;
+  /// Kernels that have a `__launch` function, by Kernel::Key; those with MPI have a `__queue` too.
+  std::map<Position, KernelNames> Launchable;
+  std::set<Position> WithMpi;
+
+  bool isCpu() const { return Settings.Target == Device::Cpu; }
+  /// `{0x1f2e3d4, 12}`
+  std::string site(const Position &Where);
+};
+
+/// Rewrites kernels: `__queue` in place, then what launches and registers it.
+void lowerKernels(Lowering &L);
+/// Rewrites MPI calls, and makes the copies of device functions reached under several scopes.
+void lowerCalls(Lowering &L);
+/// Rewrites launches, and references to kernels.
+void lowerLaunches(Lowering &L);
+/// What only the cpu device needs.
+void lowerForCpu(Lowering &L);
+
+/// Puts generated lines after Where's line where nothing else stands on it, else right there, and
+/// returns to the user's numbering.
+void insertLinesAfter(Lowering &L, const Position &Where, const std::string &Lines);
+
+} // namespace gmpi::translate
