@@ -6,7 +6,7 @@
 //
 //   __global__ void k__queue(::gmpi::Launched gmpi_launched, int n) { ::gmpi::Participant ...; ... }
 //   static constexpr ::gmpi::KernelInfo k__info{...};
-//   __global__ void k(int n) { ::gmpi::raw_launch(k__info); }
+//   __global__ void k(int n) { ::gmpi::raw_launch({"k", ...}); }
 //   static inline void k__launch(const ::gmpi::Launch &gmpi_launch, int n) { gmpi_launch.queue(...); }
 //   static const ::gmpi::Kernel k__kernel{k, k__queue, k__info};
 //
@@ -40,6 +40,7 @@ private:
   void addInheritedDefaults();
 
   std::string info();
+  std::string infoObject();
   std::string stub();
   std::string launchHead(const Signature &From, bool WithDefaults) const;
   std::string launchFunction();
@@ -71,7 +72,7 @@ void KernelLowering::lower() {
     declareLaunchEarly();
   else
     addInheritedDefaults();
-  std::string Lines = info();
+  std::string Lines = infoObject();
   if (withMpi()) {
     rewriteInPlace();
     Lines += stub();
@@ -166,13 +167,17 @@ void KernelLowering::addInheritedDefaults() {
 
 std::string KernelLowering::info() {
   std::string Scope = Scoped && Scoped->Widest ? spelling(*Scoped->Widest).str() : "thread";
-  return "static constexpr ::gmpi::KernelInfo " + Names.info() + "{\"" + Names.Kernel + "\", " +
-         L.Numbers.text(*S.Name.Begin.File) + ", " + std::to_string(S.Name.Begin.line()) +
-         ", ::gmpi::Scope::" + Scope + "};\n";
+  return "{\"" + Names.Kernel + "\", " + L.Numbers.text(*S.Name.Begin.File) + ", " +
+         std::to_string(S.Name.Begin.line()) + ", ::gmpi::Scope::" + Scope + "}";
 }
 
+std::string KernelLowering::infoObject() {
+  return "static constexpr ::gmpi::KernelInfo " + Names.info() + info() + ";\n";
+}
+
+/// The info is spelled out again: device code cannot refer to a host object.
 std::string KernelLowering::stub() {
-  return S.declaration() + " { ::gmpi::raw_launch(" + Names.info() + "); }\n";
+  return S.declaration() + " { ::gmpi::raw_launch(" + info() + "); }\n";
 }
 
 std::string KernelLowering::launchHead(const Signature &From, bool WithDefaults) const {
