@@ -15,6 +15,7 @@ namespace gmpi {
 /// Hidden first parameter of a translated kernel.
 struct Launched {
   LaunchState *state;
+  std::uint32_t index; ///< the launch's number in the proxy's table
 };
 
 namespace launch {

@@ -14,4 +14,7 @@ unsigned long long resident_blocks(const KernelEntry &entry, const Configuration
 cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &configuration,
                              const Launched *launched, void **arguments, bool cooperative);
 
+/// Fills a translated file's Context (see Module), in the order of `stream`.
+cudaError_t write_context(const void *symbol, const Context &context, cudaStream_t stream);
+
 } // namespace gmpi::launch

@@ -3,6 +3,8 @@
 
 #include <gmpi/cpu.hpp>
 
+#include <cstring>
+
 namespace gmpi::launch {
 
 unsigned long long resident_blocks(const KernelEntry &, const Configuration &configuration) {
@@ -24,6 +26,11 @@ cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &conf
   launch.thread = entry.binder(launched ? entry.queue : entry.stub, launched, arguments);
   launch.name = entry.info.name ? entry.info.name : "kernel";
   return cpu::launch(std::move(launch));
+}
+
+cudaError_t write_context(const void *symbol, const Context &context, cudaStream_t) {
+  std::memcpy(const_cast<void *>(symbol), &context, sizeof(context));
+  return cudaSuccess;
 }
 
 } // namespace gmpi::launch

@@ -43,4 +43,9 @@ cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &conf
   return ::cudaLaunchKernelExC(&config, launched ? entry.queue : entry.stub, arguments);
 }
 
+cudaError_t write_context(const void *symbol, const Context &context, cudaStream_t stream) {
+  return cudaMemcpyToSymbolAsync(symbol, &context, sizeof(context), 0, cudaMemcpyHostToDevice,
+                                 stream);
+}
+
 } // namespace gmpi::launch

@@ -38,6 +38,7 @@ enum class GridCommand : std::uint32_t {
 /// One per block, in shared memory.
 struct BlockState {
   LaunchState *launch;
+  std::uint32_t launch_index;
   std::uint32_t living;    ///< threads that have not left
   std::uint32_t departed;  ///< not 0 once a thread has left
   std::uint32_t elections, claimed;
@@ -46,7 +47,7 @@ struct BlockState {
   std::uint32_t tickets;
   std::uint32_t slot;
   bool flag;
-  unsigned long long portion;
+  unsigned long long portion, ticket;
   Reply reply;
   CallResult result;
 };
@@ -126,22 +127,22 @@ GMPI_DEVICE unsigned long long living_blocks(LaunchState &launch) {
 }
 
 /// Tells the proxy that nothing of this launch runs any more, and leaves its state as it was found.
-GMPI_DEVICE void finish_launch(LaunchState &launch) {
+GMPI_DEVICE void finish_launch(LaunchState &launch, std::uint32_t index) {
   launch.command = 0;
   launch.claimed = 0;
   launch.membership = 0;
   fence_system();
   Attribute leave{};
   leave.function = Function::leave;
-  leave.launch = launch.index;
+  leave.launch = index;
   post(context, leave);
 }
 
 /// The whole block has left.
-GMPI_DEVICE void depart(LaunchState &launch) {
+GMPI_DEVICE void depart(LaunchState &launch, std::uint32_t index) {
   unsigned long long now = add_device(&launch.membership, one_departure) + one_departure;
   if (now >> 32 == grid_blocks())
-    finish_launch(launch);
+    finish_launch(launch, index);
   else if (is_complete(now))
     store_release_device(&launch.command, ((load_acquire_device(&launch.command) >> 2) + 1) << 2 |
                                               std::uint32_t(GridCommand::promote));
@@ -159,6 +160,7 @@ public:
     device::BlockState &block = device::block_state();
     if (device::thread_index() == 0) {
       block.launch = launched.state;
+      block.launch_index = launched.index;
       block.living = device::block_threads();
       block.departed = block.elections = block.claimed = block.round = block.tickets = 0;
     }
@@ -171,10 +173,11 @@ public:
   ~Participant() {
     device::BlockState &block = device::block_state();
     LaunchState *launch = block.launch;
+    std::uint32_t index = block.launch_index;
     device::fence_device();
     block.departed = 1;
     if (atomicSub(&block.living, 1u) == 1)
-      device::depart(*launch);
+      device::depart(*launch, index);
   }
 
   Participant(const Participant &) = delete;

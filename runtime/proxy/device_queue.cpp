@@ -1,6 +1,7 @@
 // Allocation and layout of the memory shared with kernels.
 #include "device_queue.hpp"
 
+#include "../launch/device_launch.hpp"
 #include "../launch/modules.hpp"
 #include "report.hpp"
 #include "settings.hpp"
@@ -63,10 +64,12 @@ void DeviceQueue::allocate_shared() {
   replies_ = allocate_mapped<std::uint64_t>(std::size_t(request_slots) * reply_words);
   releases_ = allocate_mapped<HostRelease>(request_slots);
   context_.ring = ring;
+  context_.ring_payload = allocate_mapped<unsigned char>(std::size_t(ring_slots) * inline_bytes);
   context_.consumed = consumed;
   context_.replies = replies_;
   context_.host_releases = releases_;
-  context_.payload = allocate_mapped<unsigned char>(std::size_t(request_slots) * inline_bytes);
+  payload_ = allocate_mapped<unsigned char>(std::size_t(request_slots) * inline_bytes);
+  context_.payload = payload_;
   std::size_t bytes = settings().staging_bytes;
   staging_ = std::make_unique<StagingPool>(allocate_mapped<unsigned char>(bytes), bytes);
   bytes = settings().bounce_bytes;
@@ -79,7 +82,8 @@ void DeviceQueue::allocate_device() {
   context_.seen_releases = allocate_on_device<std::uint32_t>(request_slots);
   context_.wtime_offset = allocate_on_device<double>(1);
   context_.free_slots = allocate_on_device<std::uint32_t>(request_slots / 32);
-  check(cudaMemsetAsync(context_.free_slots, 0xff, request_slots / 8, stream_),
+  check(cudaMemsetAsync(context_.free_slots + launch_slots / 32, 0xff,
+                        (request_slots - launch_slots) / 8, stream_),
         "cannot set device memory");
   add_launch_states();
 }
@@ -109,8 +113,7 @@ void DeviceQueue::fill_datatypes() {
 
 void DeviceQueue::fill_modules() {
   for (const void *symbol : launch::modules())
-    check(cudaMemcpyToSymbolAsync(symbol, &context_, sizeof(context_), 0, cudaMemcpyHostToDevice,
-                                  stream_),
+    check(launch::write_context(symbol, context_, stream_),
           "cannot tell a translated file where the Attribute queue lies");
   check(cudaStreamSynchronize(stream_), "cannot set up the Attribute queue");
 }
@@ -122,14 +125,11 @@ void DeviceQueue::copy_to_device(void *to, const void *from, std::size_t bytes) 
 
 void DeviceQueue::add_launch_states() {
   auto *states = allocate_on_device<LaunchState>(launch_states_at_once);
-  std::vector<LaunchState> initial(launch_states_at_once);
   for (std::uint32_t i = 0; i < launch_states_at_once; ++i) {
-    initial[i] = LaunchState{};
-    initial[i].index = static_cast<std::uint32_t>(launches_.size());
     launches_.emplace_back();
     launch_states_.push_back(states + i);
   }
-  copy_to_device(states, initial.data(), initial.size() * sizeof(LaunchState));
+  check(cudaStreamSynchronize(stream_), "cannot clear device memory");
 }
 
 LaunchState *DeviceQueue::begin_launch(const launch::KernelEntry &kernel, std::uint32_t &index) {

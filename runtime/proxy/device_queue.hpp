@@ -31,7 +31,11 @@ public:
   StagingPool &staging() { return *staging_; }
   StagingPool &bounce() { return *bounce_; }
   unsigned char *payload(std::uint32_t slot) const {
-    return context_.payload + std::size_t(slot) * inline_bytes;
+    return payload_ + std::size_t(slot) * inline_bytes;
+  }
+  /// The data that came with the Attribute in this ring slot.
+  const unsigned char *ring_payload(std::uint32_t ring_slot) const {
+    return context_.ring_payload + std::size_t(ring_slot) * inline_bytes;
   }
 
   /// Writes `reply` as number `turn` of the request slot.
@@ -71,6 +75,7 @@ private:
   std::vector<void *> mapped_, on_device_;
   std::uint64_t *replies_ = nullptr;
   HostRelease *releases_ = nullptr;
+  unsigned char *payload_ = nullptr;
   std::unique_ptr<AttributeRing> ring_;
   std::unique_ptr<StagingPool> staging_, bounce_;
   mutable std::mutex launches_mutex_;

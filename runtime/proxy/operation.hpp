@@ -1,5 +1,5 @@
 // One call as the proxy carries it out: from its Attribute, through copies and MPI's nonblocking
-// form, to the last Reply. There is one per request slot.
+// form, to the last Reply. There is one per request slot, and one per detached send in flight.
 //
 // Invariant: phase tells whose move it is. idle: the slot is the kernel's; copying_in, copying_out:
 // the kernel's threads are copying and will say `copied`; starting: a piece of bounce memory is
@@ -15,12 +15,13 @@ namespace gmpi {
 
 enum class Phase : std::uint8_t { idle, starting, copying_in, running, copying_out, complete };
 
-/// Message data on the host: in the payload area, in the staging pool, or, where that is full, in
-/// ordinary memory that is filled and emptied in parts through bounce memory.
+/// Message data on the host: in the request slot's payload area, in memory of the operation's own
+/// (data that came beside the Attribute), in the staging pool or, where that is full, in ordinary
+/// memory that is filled and emptied in parts through bounce memory.
 struct HostData {
   unsigned char *address = nullptr;
   std::size_t bytes = 0;
-  enum { none, payload, staged, pageable } kind = none;
+  enum { none, payload, beside, staged, pageable } kind = none;
 };
 
 struct Operation {
@@ -28,6 +29,7 @@ struct Operation {
   Attribute attribute{};
   std::uint32_t turn = 0;
   HostData in, out;
+  std::vector<unsigned char> beside; ///< room for data that came beside the Attribute
   unsigned char *piece = nullptr; ///< bounce memory in use
   std::size_t moved = 0;          ///< bytes of the copy in parts that are done
   MPI_Request requests[2];

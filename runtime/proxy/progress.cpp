@@ -55,7 +55,6 @@ Reply make_reply(const Operation &operation, ReplyKind kind) {
   reply.error = operation.error;
   reply.source = operation.source;
   reply.tag = operation.tag;
-  reply.message_bytes = operation.message_bytes;
   return reply;
 }
 
@@ -76,17 +75,36 @@ int Progress::take_ended_launches() { return std::exchange(ended_launches_, 0); 
 
 bool Progress::take_attributes() {
   constexpr int at_once = 64; // so that what is running is tested now and then
+  AttributeRing &ring = queue_.ring();
   Attribute attribute;
   int taken = 0;
-  while (taken < at_once && queue_.ring().take(attribute)) {
-    begin(attribute);
-    ++taken;
+  for (; taken < at_once && ring.peek(attribute); ++taken) {
+    begin(attribute, queue_.ring_payload(ring.slot()));
+    ring.release();
   }
   return taken != 0;
 }
 
-void Progress::begin(const Attribute &attribute) {
-  Operation &operation = operations_[attribute.slot];
+/// Small sends that nobody waits for have no request slot; their number is not limited.
+Operation &Progress::detached_operation() {
+  if (free_detached_.empty())
+    return operations_.emplace_back();
+  Operation &operation = *free_detached_.back();
+  free_detached_.pop_back();
+  return operation;
+}
+
+/// The operation is over and its slot, if it has one, the kernel's again.
+void Progress::end(Operation &operation) {
+  operation.phase = Phase::idle;
+  if (operation.attribute.detached)
+    free_detached_.push_back(&operation);
+}
+
+/// `data` lies in the ring and may be overwritten once this returns.
+void Progress::begin(const Attribute &attribute, const unsigned char *data) {
+  Operation &operation =
+      attribute.detached ? detached_operation() : operations_[attribute.slot];
   switch (attribute.function) {
   case Function::leave:
     queue_.end_launch(attribute.launch);
@@ -110,7 +128,7 @@ void Progress::begin(const Attribute &attribute) {
   operation.moved = operation.received = operation.message_bytes = 0;
   operation.pending = 0;
   operation.requests[0] = operation.requests[1] = operation.foreign = MPI_REQUEST_NULL;
-  operation.waited = kind_of(attribute.function) != Kind::nonblocking;
+  operation.waited = kind_of(attribute.function) != Kind::nonblocking && !attribute.detached;
   operation.started = Clock::now();
   operation.in = operation.out = {};
   switch (kind_of(attribute.function)) {
@@ -120,26 +138,26 @@ void Progress::begin(const Attribute &attribute) {
   case Kind::completion:
     return wait_for_foreign(operation);
   default:
-    return communicate(operation);
+    return communicate(operation, data);
   }
 }
 
 void Progress::answer_query(Operation &operation) {
   Current naming(operation);
   const Arguments &arguments = operation.attribute.arguments;
-  Reply reply = make_reply(operation, ReplyKind::done);
+  Reply reply = make_reply(operation, ReplyKind::answer);
   int number = 0;
   switch (operation.attribute.function) {
   case Function::Comm_rank:
     reply.error = PMPI_Comm_rank(arguments.comm, &number);
-    reply.value = number;
+    reply.bytes = static_cast<std::uint64_t>(number);
     break;
   case Function::Comm_size:
     reply.error = PMPI_Comm_size(arguments.comm, &number);
-    reply.value = number;
+    reply.bytes = static_cast<std::uint64_t>(number);
     break;
   case Function::Wtime:
-    reply.value = static_cast<std::int64_t>(PMPI_Wtime() * 1e9);
+    reply.bytes = static_cast<std::uint64_t>(PMPI_Wtime() * 1e9);
     break;
   default:
     say("MPI_Abort(%d) in a kernel, at %s", arguments.error_code,
@@ -147,10 +165,11 @@ void Progress::answer_query(Operation &operation) {
     PMPI_Abort(arguments.comm, arguments.error_code);
     return;
   }
+  end(operation);
   answer(operation, reply);
 }
 
-void Progress::communicate(Operation &operation) {
+void Progress::communicate(Operation &operation, const unsigned char *data) {
   Current naming(operation);
   const Attribute &attribute = operation.attribute;
   if (attribute.in_bytes == unknown_bytes) {
@@ -160,18 +179,18 @@ void Progress::communicate(Operation &operation) {
     return fail(operation, MPI_ERR_TYPE);
   }
   Buffers buffers = true_buffers(attribute);
-  unsigned char *payload = queue_.payload(attribute.slot);
-  if (attribute.inline_in) {
-    operation.in = {payload, buffers.in_bytes, HostData::payload};
-    operation.out = {payload + out_offset(attribute.in_bytes), buffers.out_bytes,
-                     HostData::payload};
-    return start_mpi(operation);
+  operation.out = buffers.out_bytes <= inline_bytes
+                      ? HostData{queue_.payload(attribute.slot), buffers.out_bytes, HostData::payload}
+                      : allocate(buffers.out_bytes);
+  if (!attribute.inline_in && buffers.in_bytes != 0) {
+    operation.in = allocate(buffers.in_bytes);
+    return move_in(operation);
   }
-  operation.in = allocate(buffers.in_bytes);
-  operation.out = allocate(buffers.out_bytes);
-  if (buffers.in_bytes == 0)
-    return start_mpi(operation);
-  move_in(operation);
+  if (buffers.in_bytes != 0) {
+    operation.beside.assign(data, data + buffers.in_bytes);
+    operation.in = {operation.beside.data(), buffers.in_bytes, HostData::beside};
+  }
+  start_mpi(operation);
 }
 
 /// Has the kernel copy (more of) the data it sends.
@@ -219,14 +238,14 @@ bool Progress::get_piece(Operation &operation, Phase next) {
   if (operation.piece != nullptr)
     return true;
   operation.phase = next;
-  wanting_.push_back(slot_of(operation));
+  wanting_.push_back(&operation);
   return false;
 }
 
 bool Progress::serve_wanting() {
   if (wanting_.empty())
     return false;
-  Operation &operation = operations_[wanting_.front()];
+  Operation &operation = *wanting_.front();
   operation.piece = queue_.bounce().take(settings().bounce_piece);
   if (operation.piece == nullptr)
     return false;
@@ -259,7 +278,7 @@ void Progress::copied(Operation &operation) {
   }
   free(operation.in);
   free(operation.out);
-  operation.phase = Phase::idle;
+  end(operation);
 }
 
 void Progress::start_mpi(Operation &operation) {
@@ -278,7 +297,7 @@ void Progress::start_mpi(Operation &operation) {
   if (operation.error != MPI_SUCCESS)
     return fail(operation, operation.error);
   operation.phase = Phase::running;
-  running_.push_back(slot_of(operation));
+  running_.push_back(&operation);
 }
 
 /// Both halves at once. MPICH 4.0.2 leaves a wrong status after a nonblocking receive from
@@ -307,13 +326,13 @@ void Progress::wait_for_foreign(Operation &operation) {
   operation.requests[0] = operation.foreign;
   operation.pending = 1;
   operation.phase = Phase::running;
-  running_.push_back(slot_of(operation));
+  running_.push_back(&operation);
 }
 
 bool Progress::test_running() {
   bool moved = false;
   for (std::size_t i = 0; i < running_.size();) {
-    Operation &operation = operations_[running_[i]];
+    Operation &operation = *running_[i];
     if (!test_one(operation)) {
       ++i;
       continue;
@@ -357,20 +376,20 @@ bool Progress::test_one(Operation &operation) {
 
 void Progress::finish_mpi(Operation &operation) {
   if (operation.foreign != MPI_REQUEST_NULL) {
-    Reply reply = make_reply(operation, ReplyKind::done);
-    reply.value = operation.pending == 0;
-    operation.phase = Phase::idle;
+    bool done = operation.pending == 0;
+    Reply reply = make_reply(operation, done ? ReplyKind::answer : ReplyKind::accepted);
+    reply.bytes = operation.message_bytes;
+    end(operation);
     return answer(operation, reply);
   }
   const Arguments &a = operation.attribute.arguments;
   if (kind_of(operation.attribute.function) == Kind::collective) {
     operation.received = operation.out.bytes;
-  } else {
+  } else if (operation.message_bytes != 0) {
     int size = 1;
-    if (operation.message_bytes != 0)
-      PMPI_Type_size(a.recv_datatype, &size);
-    operation.received = operation.message_bytes / size * extent_bytes(1, a.recv_datatype);
-    operation.received = std::min(operation.received, operation.out.bytes);
+    PMPI_Type_size(a.recv_datatype, &size);
+    operation.received = std::min<std::size_t>(
+        operation.message_bytes / size * extent_bytes(1, a.recv_datatype), operation.out.bytes);
   }
   free(operation.in);
   if (operation.error != MPI_SUCCESS)
@@ -394,9 +413,12 @@ void Progress::done(Operation &operation, std::size_t inline_bytes_received) {
   free(operation.in);
   if (operation.out.kind != HostData::payload)
     free(operation.out);
-  answer(operation, reply);
   bool nonblocking = kind_of(operation.attribute.function) == Kind::nonblocking;
-  operation.phase = nonblocking ? Phase::complete : Phase::idle;
+  answer(operation, reply);
+  if (nonblocking)
+    operation.phase = Phase::complete;
+  else
+    end(operation);
 }
 
 void Progress::fail(Operation &operation, int error) {
@@ -406,6 +428,8 @@ void Progress::fail(Operation &operation, int error) {
 }
 
 void Progress::answer(Operation &operation, const Reply &reply) {
+  if (operation.attribute.detached)
+    return;
   operation.turn = (operation.turn + 1) & 0xffff;
   queue_.reply(operation.attribute.slot, operation.turn, reply);
 }

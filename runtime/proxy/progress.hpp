@@ -29,16 +29,18 @@ public:
   bool test_from_host(KernelRequest request, MPI_Status *status, int &error);
 
   /// For reports.
-  const std::vector<Operation> &operations() const { return operations_; }
+  const std::deque<Operation> &operations() const { return operations_; }
 
 private:
   bool take_attributes();
   bool test_running();
   bool serve_wanting();
 
-  void begin(const Attribute &attribute);
+  void begin(const Attribute &attribute, const unsigned char *data);
+  Operation &detached_operation();
+  void end(Operation &operation);
   void answer_query(Operation &operation);
-  void communicate(Operation &operation);
+  void communicate(Operation &operation, const unsigned char *data);
   void start_mpi(Operation &operation);
   void start_sendrecv(Operation &operation, const Arguments &arguments);
   void wait_for_foreign(Operation &operation);
@@ -54,14 +56,11 @@ private:
   HostData allocate(std::size_t bytes);
   void free(HostData &data);
 
-  std::uint32_t slot_of(const Operation &operation) const {
-    return static_cast<std::uint32_t>(&operation - operations_.data());
-  }
-
   DeviceQueue queue_;
-  std::vector<Operation> operations_;
-  std::vector<std::uint32_t> running_; ///< slots whose operation is MPI's
-  std::deque<std::uint32_t> wanting_;  ///< slots that wait for bounce memory
+  std::deque<Operation> operations_;   ///< by request slot; behind them, the detached ones
+  std::vector<Operation *> free_detached_;
+  std::vector<Operation *> running_;   ///< MPI's
+  std::deque<Operation *> wanting_;    ///< waiting for bounce memory
   int ended_launches_ = 0;
 };
 

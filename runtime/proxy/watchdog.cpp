@@ -62,8 +62,7 @@ Watchdog::Watchdog() : last_progress_(Clock::now().time_since_epoch().count()) {
 Watchdog::~Watchdog() = default;
 
 void Watchdog::look(const Progress *const *devices, std::size_t count, int) {
-  last_look_ = Clock::now();
-  double idle = seconds(last_look_.time_since_epoch() - Clock::duration(last_progress_.load()));
+  double idle = seconds(Clock::now().time_since_epoch() - Clock::duration(last_progress_.load()));
   if (idle < settings().stall_seconds)
     reported_ = false;
   bool timed_out = settings().timeout_seconds > 0 && idle >= settings().timeout_seconds;

@@ -14,7 +14,7 @@ namespace gmpi {
 
 constexpr int attribute_words = 16; ///< 128 bytes: whole cache lines
 constexpr int argument_words = 12;  ///< of them, for the arguments (MPI_Sendrecv's 12)
-constexpr int reply_words = 8;      ///< 64 bytes
+constexpr int reply_words = 8;      ///< 64 bytes, of which two are spare
 
 constexpr std::uint64_t content_mask = (std::uint64_t(1) << 48) - 1;
 /// In place of a number of bytes: the device does not know the datatype.
@@ -34,8 +34,9 @@ GMPI_HOST_DEVICE constexpr std::uint32_t generation_of(std::uint64_t word) {
 struct Attribute {
   Function function;
   Scope scope;
-  bool inline_in;          ///< the data to send lies in the request's payload area already
-  std::uint32_t slot;      ///< request slot, below 4096
+  bool inline_in;          ///< the data to send lies beside the Attribute
+  bool detached;           ///< nobody waits for a Reply, and there is no request slot
+  std::uint32_t slot;      ///< request slot, below 1024
   std::uint32_t launch;    ///< index of the launch it comes from
   std::uint32_t turn;      ///< generation of the last Reply that the kernel has seen in this slot
   std::uint32_t serial;    ///< which use of the request slot this is
@@ -47,29 +48,36 @@ struct Attribute {
 /// A Reply's meaning.
 enum class ReplyKind : std::uint8_t {
   none,
-  done,     ///< finished; received bytes lie in the payload area
+  done,     ///< finished; received bytes, if they fit, lie in the request slot's payload area
+  answer,   ///< finished; bytes is the number asked for
   copy_in,  ///< copy `bytes` at `offset` of the send data to `address`, then say `copied`
   copy_out, ///< copy `bytes` from `address` to `offset` of the receive buffer, then say `copied`
   copy_out_last, ///< the same, and finished: nothing follows
   accepted, ///< (nonblocking) the send data is the host's now; the call may return
 };
 
+/// In the words' order, two words a line: a waiting kernel polls the first two and reads the others
+/// only where the kind, or a status that the user wants, needs them.
 struct Reply {
   ReplyKind kind;
-  std::int32_t error;    ///< MPI's error code, MPI_SUCCESS where all is well
-  std::uint64_t bytes;   ///< to copy, or received
-  void *address;         ///< pinned host memory as the device sees it
-  std::uint64_t offset;  ///< in the user's buffer
-  std::int64_t value;    ///< result of a query
+  std::int32_t error;       ///< MPI's error code, MPI_SUCCESS where all is well
+  std::uint64_t bytes;      ///< to copy; received, where done; the number asked for, where answer
+  void *address;            ///< pinned host memory as the device sees it
+  std::uint64_t offset;     ///< in the user's buffer
   std::int32_t source, tag; ///< of the message received
-  std::uint64_t message_bytes; ///< whole length of the message received, for the status
 };
+
+GMPI_HOST_DEVICE constexpr bool asks_for_copy(ReplyKind kind) {
+  return kind == ReplyKind::copy_in || kind == ReplyKind::copy_out ||
+         kind == ReplyKind::copy_out_last;
+}
 
 GMPI_HOST_DEVICE inline void pack(const Attribute &attribute, std::uint32_t generation,
                                   std::uint64_t *words) {
   std::uint64_t content[attribute_words] = {};
   content[0] = std::uint64_t(attribute.function) | std::uint64_t(attribute.scope) << 8 |
-               std::uint64_t(attribute.inline_in) << 10 | std::uint64_t(attribute.slot) << 12 |
+               std::uint64_t(attribute.inline_in) << 10 |
+               std::uint64_t(attribute.detached) << 11 | std::uint64_t(attribute.slot) << 12 |
                std::uint64_t(attribute.launch & 0xffffff) << 24;
   content[1] = std::uint64_t(attribute.site.file) << 20 | (attribute.site.line & 0xfffff);
   content[2] = std::uint64_t(attribute.turn & 0xffff) | std::uint64_t(attribute.serial & 0xffff) << 16;
@@ -87,6 +95,7 @@ inline Attribute unpack_attribute(const std::uint64_t *words) {
   attribute.function = static_cast<Function>(content[0] & 0xff);
   attribute.scope = static_cast<Scope>(content[0] >> 8 & 3);
   attribute.inline_in = content[0] >> 10 & 1;
+  attribute.detached = content[0] >> 11 & 1;
   attribute.slot = content[0] >> 12 & 0xfff;
   attribute.launch = content[0] >> 24 & 0xffffff;
   attribute.site = {static_cast<unsigned>(content[1] >> 20), static_cast<unsigned>(content[1] & 0xfffff)};
@@ -97,28 +106,34 @@ inline Attribute unpack_attribute(const std::uint64_t *words) {
   return attribute;
 }
 
-GMPI_HOST_DEVICE inline void pack(const Reply &reply, std::uint32_t generation, std::uint64_t *words) {
-  words[0] = tag_word(std::uint64_t(reply.kind) | std::uint64_t(std::uint32_t(reply.error)) << 8, generation);
+GMPI_HOST_DEVICE inline void pack(const Reply &reply, std::uint32_t generation,
+                                  std::uint64_t *words) {
+  words[0] = tag_word(std::uint64_t(reply.kind) | std::uint64_t(std::uint32_t(reply.error)) << 8,
+                      generation);
   words[1] = tag_word(reply.bytes, generation);
   words[2] = tag_word(reinterpret_cast<std::uint64_t>(reply.address), generation);
   words[3] = tag_word(reply.offset, generation);
-  words[4] = tag_word(static_cast<std::uint64_t>(reply.value), generation);
-  words[5] = tag_word(std::uint32_t(reply.source), generation);
-  words[6] = tag_word(std::uint32_t(reply.tag), generation);
-  words[7] = tag_word(reply.message_bytes, generation);
+  words[4] = tag_word(std::uint32_t(reply.source), generation);
+  words[5] = tag_word(std::uint32_t(reply.tag), generation);
+  words[6] = words[7] = tag_word(0, generation);
 }
 
-GMPI_HOST_DEVICE inline Reply unpack_reply(const std::uint64_t *words) {
+/// From the first two words alone.
+GMPI_HOST_DEVICE inline Reply unpack_reply_head(const std::uint64_t *words) {
   Reply reply{};
   reply.kind = static_cast<ReplyKind>(words[0] & 0xff);
   reply.error = static_cast<std::int32_t>(content_of(words[0]) >> 8);
   reply.bytes = content_of(words[1]);
+  return reply;
+}
+
+/// From the six words in use.
+GMPI_HOST_DEVICE inline Reply unpack_reply(const std::uint64_t *words) {
+  Reply reply = unpack_reply_head(words);
   reply.address = FromWord<void *>::get(words[2]);
   reply.offset = content_of(words[3]);
-  reply.value = static_cast<std::int64_t>(words[4] << 16) >> 16;
-  reply.source = static_cast<std::int32_t>(words[5]);
-  reply.tag = static_cast<std::int32_t>(words[6]);
-  reply.message_bytes = content_of(words[7]);
+  reply.source = static_cast<std::int32_t>(words[4]);
+  reply.tag = static_cast<std::int32_t>(words[5]);
   return reply;
 }
 

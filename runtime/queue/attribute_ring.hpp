@@ -15,8 +15,8 @@ public:
   AttributeRing(const std::uint64_t *words, std::uint64_t *consumed)
       : words_(words), consumed_(consumed) {}
 
-  /// Takes the next Attribute if it has arrived whole.
-  bool take(Attribute &attribute) {
+  /// The next Attribute, if it has arrived whole. release() goes on to the one after.
+  bool peek(Attribute &attribute) {
     const std::uint64_t *from = words_ + next_ % ring_slots * attribute_words;
     std::uint32_t generation = static_cast<std::uint32_t>(next_ / ring_slots + 1) & 0xffff;
     std::uint64_t words[attribute_words];
@@ -25,17 +25,21 @@ public:
       if (generation_of(words[i]) != generation)
         return false;
     }
-    ++next_;
-    if (next_ % credit_interval == 0)
-      publish();
     attribute = unpack_attribute(words);
     return true;
   }
 
+  /// The ring slot of the Attribute that peek() returned, where its data lies too.
+  std::uint32_t slot() const { return static_cast<std::uint32_t>(next_ % ring_slots); }
+
+  /// Done with that Attribute and its data: the slot may be written again.
+  void release() {
+    if (++next_ % credit_interval == 0)
+      publish();
+  }
+
   /// Tells producers how far the ring has been emptied.
   void publish() { __atomic_store_n(consumed_, next_, __ATOMIC_RELEASE); }
-
-  std::uint64_t taken() const { return next_; }
 
 private:
   static constexpr std::uint64_t credit_interval = ring_slots / 8;

@@ -22,16 +22,33 @@ GMPI_DEVICE void await_ring_slot(const Context &context, unsigned long long tick
   atomicMax(&context.ring_state->consumed, consumed);
 }
 
-/// Hands `attribute` to the proxy. What other threads wrote for the host to read must be ordered
-/// before by a barrier and fence_system(), both the caller's.
-GMPI_OUT_OF_LINE void post(const Context &context, const Attribute &attribute) {
+/// The next ticket, once its ring slot is free to write. Whoever takes one must soon write it: the
+/// proxy goes no further until then.
+GMPI_DEVICE unsigned long long take_ticket(const Context &context) {
   unsigned long long ticket = add_device(&context.ring_state->ticket, 1);
   await_ring_slot(context, ticket);
+  return ticket;
+}
+
+/// Where the data that goes with Attribute `ticket` is put, inline_bytes at most.
+GMPI_DEVICE unsigned char *ring_payload(const Context &context, unsigned long long ticket) {
+  return context.ring_payload + ticket % ring_slots * inline_bytes;
+}
+
+/// Hands `attribute` to the proxy. What was written for the host to read must be ordered before, by
+/// the team's barrier and fence_system(), both the caller's.
+GMPI_OUT_OF_LINE void write_attribute(const Context &context, unsigned long long ticket,
+                                      const Attribute &attribute) {
   std::uint64_t words[attribute_words];
   pack(attribute, static_cast<std::uint32_t>(ticket / ring_slots + 1), words);
   std::uint64_t *to = context.ring + ticket % ring_slots * attribute_words;
   for (int i = 0; i < attribute_words; i += 2)
     store_system(to + i, words[i], words[i + 1]);
+}
+
+/// The same for an Attribute without data.
+GMPI_DEVICE void post(const Context &context, const Attribute &attribute) {
+  write_attribute(context, take_ticket(context), attribute);
 }
 
 } // namespace gmpi::device

@@ -19,26 +19,37 @@ GMPI_DEVICE Attribute make_attribute(Function function, Scope scope, Site site) 
   attribute.function = function;
   attribute.scope = scope;
   attribute.site = site;
-  attribute.launch = block_state().launch->index;
+  attribute.launch = block_state().launch_index;
   return attribute;
 }
+
+/// How a call waits for its Replies.
+struct Waiting {
+  std::uint32_t slot;
+  std::uint32_t turn; ///< of the last Reply seen; the leader's
+  bool want_status;
+  Announce announce;
+};
 
 /// Waits for the next Reply. A wait for a nonblocking call's request is announced to the proxy: at
 /// once where data must still be copied in parts, else when it lasts, so that a report of blocked
 /// calls can tell it from a request that nobody waits for.
-GMPI_OUT_OF_LINE Reply await_reply(std::uint32_t slot, Announce announce, Scope scope, Site site) {
+GMPI_OUT_OF_LINE Reply await_reply(Waiting &waiting, Scope scope, Site site) {
   Reply reply;
-  auto patience = static_cast<unsigned long long>(announce);
+  auto patience = static_cast<unsigned long long>(waiting.announce);
   unsigned long long start = nanoseconds();
-  for (unsigned turns = 0; !try_reply(context, slot, reply); ++turns) {
+  for (unsigned turns = 0;
+       !try_reply(context, waiting.slot, waiting.turn, waiting.want_status, reply); ++turns) {
     if (turns % 1024 == 0 && nanoseconds() - start >= patience) {
-      Attribute waiting = make_attribute(Function::waiting, scope, site);
-      waiting.slot = slot;
-      post(context, waiting);
+      Attribute announcement = make_attribute(Function::waiting, scope, site);
+      announcement.slot = waiting.slot;
+      post(context, announcement);
       patience = static_cast<unsigned long long>(Announce::never);
     }
     relax();
   }
+  ++waiting.turn;
+  waiting.announce = Announce::never;
   return reply;
 }
 
@@ -55,50 +66,44 @@ GMPI_DEVICE CallResult result_of(const Reply &reply) {
   result.flag = 1;
   result.source = reply.source;
   result.tag = reply.tag;
-  result.bytes = reply.message_bytes;
-  result.value = reply.value;
+  result.bytes = reply.bytes;
   return result;
-}
-
-GMPI_DEVICE unsigned char *payload(std::uint32_t slot) {
-  return context.payload + std::size_t(slot) * inline_bytes;
 }
 
 /// Carries a call through to its last Reply. `reply` is its next one (kind none: not there yet).
 template <class Team>
-GMPI_DEVICE CallResult drain(Team &team, std::uint32_t slot, const Buffers &buffers,
-                             Announce announce, Site site, Reply reply = Reply{}) {
+GMPI_DEVICE CallResult drain(Team &team, Waiting waiting, const Buffers &buffers, Site site,
+                             Reply reply = Reply{}) {
   for (;;) {
-    if (reply.kind == ReplyKind::none) {
-      if (team.leads())
-        reply = await_reply(slot, announce, Team::scope, site);
-    }
+    if (reply.kind == ReplyKind::none && team.leads())
+      reply = await_reply(waiting, Team::scope, site);
     team.share(reply, &BlockState::reply);
+    CallResult result = result_of(reply);
     switch (reply.kind) {
     case ReplyKind::copy_in:
       team.send(reply.address, static_cast<const unsigned char *>(buffers.in) + reply.offset,
                 reply.bytes);
-      if (team.leads())
-        say_copied(slot, Team::scope);
       break;
     case ReplyKind::copy_out:
     case ReplyKind::copy_out_last:
       team.receive(buffers.out, reply.offset, reply.address, reply.bytes);
-      if (team.leads())
-        say_copied(slot, Team::scope);
-      if (reply.kind == ReplyKind::copy_out_last)
-        return result_of(reply);
+      result.bytes += reply.offset; // the whole message, once this is the last part
       break;
     case ReplyKind::done:
       if (reply.bytes != 0)
-        team.receive(buffers.out, 0, payload(slot) + out_offset(buffers.in_bytes), reply.bytes);
-      return result_of(reply);
-    default: { // accepted
-      CallResult result = result_of(reply);
+        team.receive(buffers.out, 0, context.payload + std::size_t(waiting.slot) * inline_bytes,
+                     reply.bytes);
+      return result;
+    case ReplyKind::answer:
+      return result;
+    default: // accepted
       result.flag = 0;
       return result;
     }
-    }
+    if (team.leads())
+      say_copied(waiting.slot, Team::scope);
+    if (reply.kind == ReplyKind::copy_out_last)
+      return result;
     reply.kind = ReplyKind::none;
   }
 }
@@ -128,6 +133,41 @@ GMPI_DEVICE CallResult nothing_received() {
   return result;
 }
 
+/// The slot in which a blocking call gets its Replies. A grid-scope call has its launch's own.
+template <class Team> GMPI_DEVICE std::uint32_t take_slot(Team &team, bool nonblocking) {
+  if (Team::scope == Scope::grid && !nonblocking) {
+    std::uint32_t own = block_state().launch_index;
+    if (own < launch_slots)
+      return own;
+  }
+  (void)team;
+  return acquire_slot(context);
+}
+
+template <class Team> GMPI_DEVICE void give_slot(Team &team, std::uint32_t slot) {
+  if (team.leads() && slot >= launch_slots)
+    release_slot(context, slot);
+}
+
+/// Hands the call to the proxy, with the data that fits beside the Attribute. `attribute` is the
+/// leader's.
+template <class Team>
+GMPI_DEVICE void hand_over(Team &team, const Attribute &attribute, const Buffers &buffers) {
+  bool with_data = buffers.in_bytes != 0 && buffers.in_bytes <= inline_bytes;
+  unsigned long long ticket = 0;
+  if (team.leads())
+    ticket = take_ticket(context);
+  if (with_data) {
+    team.share(ticket, &BlockState::ticket);
+    team.send(ring_payload(context, ticket), buffers.in, buffers.in_bytes);
+  }
+  if (team.leads()) {
+    if (with_data)
+      fence_system();
+    write_attribute(context, ticket, attribute);
+  }
+}
+
 /// Communication: everything but the completion of requests.
 template <class Team>
 GMPI_DEVICE CallResult communicate(Team &team, Function function, Site site, const Arguments &a) {
@@ -137,96 +177,97 @@ GMPI_DEVICE CallResult communicate(Team &team, Function function, Site site, con
   bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
-  std::uint32_t slot = 0;
-  if (team.leads())
-    slot = acquire_slot(context);
-  team.share(slot, &BlockState::slot);
-
-  bool fits = out_offset(buffers.in_bytes) + buffers.out_bytes <= inline_bytes;
-  if (fits && buffers.in_bytes != 0)
-    team.send(payload(slot), buffers.in, buffers.in_bytes);
   bool nonblocking = kind_of(function) == Kind::nonblocking;
+  bool inline_in = buffers.in_bytes <= inline_bytes;
+  // A small standard send is done once its data lies beside its Attribute.
+  bool detached = function == Function::Send && inline_in && !unknown;
+
+  Waiting waiting{0, 0, a.status != nullptr && a.status != MPI_STATUS_IGNORE, Announce::never};
   CallResult result{};
+  Attribute attribute{};
   if (team.leads()) {
-    RequestRecord &record = context.records[slot];
-    record.out = buffers.out;
-    record.inline_in_bytes = static_cast<std::uint32_t>(buffers.in_bytes);
-    record.staged = !fits;
-    Attribute attribute = make_attribute(function, Team::scope, site);
-    attribute.inline_in = fits;
-    attribute.slot = slot;
-    attribute.turn = record.turn;
-    attribute.serial = record.serial;
+    attribute = make_attribute(function, Team::scope, site);
+    attribute.inline_in = inline_in;
+    attribute.detached = detached;
     attribute.in_bytes = unknown ? unknown_bytes : buffers.in_bytes;
     attribute.arguments = a;
-    result.request = encode_request({slot, context.device, record.serial});
-    fence_system();
-    post(context, attribute);
+    if (!detached) {
+      waiting.slot = take_slot(team, nonblocking);
+      RequestRecord &record = context.records[waiting.slot];
+      waiting.turn = record.turn;
+      attribute.slot = waiting.slot;
+      attribute.turn = waiting.turn;
+      attribute.serial = record.serial;
+      if (nonblocking) {
+        record.out = buffers.out;
+        record.staged = buffers.out_bytes > inline_bytes;
+        result.request = encode_request({waiting.slot, context.device, record.serial});
+      }
+    }
   }
-  if (nonblocking && (fits || buffers.in_bytes == 0)) {
+  hand_over(team, attribute, buffers);
+  if (detached)
+    return result_of(Reply{});
+  if (nonblocking && inline_in) {
     team.share(result, &BlockState::result);
     return result;
   }
+  team.share(waiting.slot, &BlockState::slot);
   MPI_Request request = result.request;
-  result = drain(team, slot, buffers, Announce::never, site);
+  result = drain(team, waiting, buffers, site);
   bool unfinished = nonblocking && result.flag == 0;
   result.request = unfinished ? request : MPI_Request(MPI_REQUEST_NULL);
-  if (!unfinished && team.leads())
-    release_slot(context, slot);
+  if (!unfinished)
+    give_slot(team, waiting.slot);
   team.share(result, &BlockState::result);
   return result;
 }
 
 /// Waits for (or, where `wait` is false, asks about) one request; it is null afterwards if done.
 template <class Team>
-GMPI_DEVICE CallResult complete(Team &team, MPI_Request request, bool wait, Site site) {
+GMPI_DEVICE CallResult complete(Team &team, MPI_Request request, bool wait, bool want_status,
+                                Site site) {
   if (request == MPI_REQUEST_NULL) {
     CallResult result = nothing_received();
     result.source = MPI_ANY_SOURCE;
     return result;
   }
   // The host's own requests, and kernels' requests that are no longer any, are the proxy's to judge.
-  std::uint32_t slot = decode_request(request).slot;
-  bool ours = is_kernel_request(request) &&
-              decode_request(request).device == context.device &&
-              (context.records[slot].serial & serial_mask) == decode_request(request).serial;
+  Waiting waiting{decode_request(request).slot, 0, want_status, Announce::never};
+  bool ours = is_kernel_request(request) && decode_request(request).device == context.device &&
+              (context.records[waiting.slot].serial & serial_mask) == decode_request(request).serial;
   Reply reply{};
-  if (team.leads()) {
-    if (!ours) {
-      slot = acquire_slot(context);
-      Attribute attribute = make_attribute(wait ? Function::Wait : Function::Test, Team::scope, site);
-      attribute.slot = slot;
-      attribute.turn = context.records[slot].turn;
-      attribute.serial = context.records[slot].serial;
-      attribute.in_bytes = to_word(request) & content_mask;
-      post(context, attribute);
-    } else if (!wait) {
-      try_reply(context, slot, reply);
-    }
+  Buffers buffers{};
+  if (ours) {
+    const RequestRecord &record = context.records[waiting.slot];
+    buffers.out = record.out;
+    waiting.turn = record.turn;
+    waiting.announce = record.staged ? Announce::at_once : Announce::later;
+    team.sync(); // all have read the record
+    if (!wait && team.leads() && try_reply(context, waiting.slot, waiting.turn, want_status, reply))
+      ++waiting.turn;
+  } else if (team.leads()) {
+    waiting.slot = acquire_slot(context);
+    Attribute attribute = make_attribute(wait ? Function::Wait : Function::Test, Team::scope, site);
+    attribute.slot = waiting.slot;
+    attribute.turn = waiting.turn = context.records[waiting.slot].turn;
+    attribute.serial = context.records[waiting.slot].serial;
+    attribute.in_bytes = to_word(request) & content_mask;
+    post(context, attribute);
   }
-  team.share(slot, &BlockState::slot);
+  team.share(waiting.slot, &BlockState::slot);
   team.share(reply, &BlockState::reply);
   CallResult result{};
   result.request = request;
   if (ours && !wait && reply.kind == ReplyKind::none)
     return result;
-  Buffers buffers{};
-  Announce announce = Announce::never;
-  if (ours) {
-    announce = context.records[slot].staged ? Announce::at_once : Announce::later;
-    buffers.out = context.records[slot].out;
-    buffers.in_bytes = context.records[slot].inline_in_bytes;
-  }
-  result = drain(team, slot, buffers, announce, site, reply);
-  if (!ours && result.value == 0) { // the host's request, tested: not done
-    result.flag = 0;
+  result = drain(team, waiting, buffers, site, reply);
+  if (result.flag == 0) // the host's request, tested: not done
     result.request = request;
-  } else {
+  else
     result.request = MPI_REQUEST_NULL;
-  }
   team.sync();
-  if (team.leads())
-    release_slot(context, slot);
+  give_slot(team, waiting.slot);
   return result;
 }
 
@@ -244,7 +285,7 @@ template <class Team>
 GMPI_DEVICE CallResult complete_all(Team &team, const Arguments &a, Site site) {
   CallResult result = nothing_received();
   for (int i = 0; i < a.count; ++i) {
-    CallResult one = complete(team, a.requests[i], true, site);
+    CallResult one = complete(team, a.requests[i], true, false, site);
     if (one.error != MPI_SUCCESS)
       result.error = one.error;
   }
@@ -253,11 +294,12 @@ GMPI_DEVICE CallResult complete_all(Team &team, const Arguments &a, Site site) {
 
 template <class Team>
 GMPI_DEVICE CallResult perform(Team &team, Function function, Site site, const Arguments &a) {
+  bool want_status = a.status != nullptr && a.status != MPI_STATUS_IGNORE;
   switch (function) {
   case Function::Wait:
-    return complete(team, *a.request, true, site);
+    return complete(team, *a.request, true, want_status, site);
   case Function::Test:
-    return complete(team, *a.request, false, site);
+    return complete(team, *a.request, false, want_status, site);
   case Function::Waitall:
     return complete_all(team, a, site);
   default:

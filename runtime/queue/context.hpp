@@ -9,7 +9,8 @@ namespace gmpi {
 
 constexpr std::uint32_t ring_slots = 1024;    ///< Attributes in flight to the proxy; a power of two
 constexpr std::uint32_t request_slots = 1024; ///< calls unfinished at a time; at most 1024
-constexpr std::uint32_t inline_bytes = 8192;  ///< payload area of a request slot
+constexpr std::uint32_t launch_slots = 256;   ///< of them, the first: one for each launch's grid calls
+constexpr std::uint32_t inline_bytes = 8192;  ///< payload area beside an Attribute, and a Reply
 constexpr std::uint32_t datatype_slots = 256; ///< hash table of predefined datatypes
 constexpr std::uint32_t broadcast_bytes = 4096;
 
@@ -24,8 +25,7 @@ struct RequestRecord {
   std::uint32_t turn;   ///< generation of the last Reply seen
   std::uint32_t serial; ///< counts the slot's uses
   void *out;            ///< receive buffer of a nonblocking call
-  std::uint32_t inline_in_bytes;
-  bool staged; ///< the received data does not fit the payload area
+  bool staged;          ///< the received data does not fit the payload area
 };
 
 /// A released slot's notice from the host: a host MPI_Wait has finished with it.
@@ -56,7 +56,6 @@ struct CallResult {
   std::int32_t source, tag;
   unsigned long long bytes; ///< length of the message received
   MPI_Request request;
-  std::int64_t value;
 };
 
 /// One launch of a kernel with MPI in it, in device memory. All zero between launches: the last
@@ -65,7 +64,6 @@ struct LaunchState {
   unsigned long long membership; ///< blocks that have arrived (low half) and departed (high half)
   std::uint32_t command;         ///< round << 2 | GridCommand
   std::uint32_t claimed;         ///< last round whose promotion a block has taken
-  std::uint32_t index;           ///< set by the host, never cleared
   GridTask task;
   CallResult result;
   alignas(16) unsigned char broadcast[broadcast_bytes];
@@ -82,9 +80,10 @@ enum class Handle : std::uint16_t {
 struct Context {
   std::uint64_t *ring;             ///< [ring_slots][attribute_words], mapped host memory
   RingState *ring_state;           ///< device memory
+  unsigned char *ring_payload;     ///< [ring_slots][inline_bytes], mapped host memory
   const std::uint64_t *consumed;   ///< count of Attributes taken, mapped host memory
   const std::uint64_t *replies;    ///< [request_slots][reply_words], mapped host memory
-  unsigned char *payload;          ///< [request_slots][inline_bytes], mapped host memory
+  const unsigned char *payload;    ///< [request_slots][inline_bytes], mapped host memory
   const HostRelease *host_releases; ///< [request_slots], mapped host memory
   RequestRecord *records;          ///< [request_slots], device memory
   std::uint32_t *free_slots;       ///< [request_slots / 32] bits, 1: free; device memory

@@ -10,7 +10,7 @@ namespace gmpi::device {
 GMPI_OUT_OF_LINE int query(Function function, Site site, Arguments a, std::int64_t &value) {
   ThreadTeam team;
   CallResult result = communicate(team, function, site, a);
-  value = result.value;
+  value = static_cast<std::int64_t>(result.bytes << 16) >> 16;
   return result.error;
 }
 

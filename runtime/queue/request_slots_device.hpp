@@ -2,7 +2,8 @@
 // arrive in it.
 //
 // Invariant: a slot is free (its bit set), or held by one call or one unfinished request. The
-// holder counts the Replies it has seen in record.turn; the next Reply carries the next turn.
+// holder counts the Replies it has seen in record.turn; the next Reply carries the next turn. The first
+// launch_slots belong to launches, for their blocking calls of grid scope, and are never free.
 #pragma once
 
 #include "attribute_ring_device.hpp"
@@ -54,21 +55,28 @@ GMPI_DEVICE void release_slot(const Context &context, std::uint32_t slot) {
   atomicOr(context.free_slots + slot / 32, 1u << slot % 32);
 }
 
-/// The next Reply in `slot`, if it has arrived whole.
-GMPI_DEVICE bool try_reply(const Context &context, std::uint32_t slot, Reply &reply) {
-  RequestRecord &record = context.records[slot];
-  std::uint32_t turn = (record.turn + 1) & 0xffff;
+/// The Reply after number `last_turn` in `slot`, if it has arrived. The message's source and tag are
+/// read only where `want_status`.
+GMPI_DEVICE bool try_reply(const Context &context, std::uint32_t slot, std::uint32_t last_turn,
+                           bool want_status, Reply &reply) {
+  std::uint32_t turn = (last_turn + 1) & 0xffff;
   const std::uint64_t *from = context.replies + slot * reply_words;
-  std::uint64_t words[reply_words];
-  // All loads first: they cross PCIe together.
-  for (int i = 0; i < reply_words; i += 2)
-    load_system(from + i, words[i], words[i + 1]);
-  for (int i = 0; i < reply_words; ++i)
-    if (generation_of(words[i]) != turn)
-      return false;
-  fence_system();
-  record.turn = turn;
-  reply = unpack_reply(words);
+  std::uint64_t words[6];
+  load_system(from, words[0], words[1]);
+  if (generation_of(words[0]) != turn || generation_of(words[1]) != turn)
+    return false;
+  reply = unpack_reply_head(words);
+  if (want_status || asks_for_copy(reply.kind)) {
+    do {
+      load_system(from + 2, words[2], words[3]);
+      load_system(from + 4, words[4], words[5]);
+    } while (generation_of(words[2]) != turn || generation_of(words[3]) != turn ||
+             generation_of(words[4]) != turn || generation_of(words[5]) != turn);
+    reply = unpack_reply(words);
+  }
+  if (reply.bytes != 0) // for whoever reads the data that came with it
+    fence_system();
+  context.records[slot].turn = turn;
   return true;
 }
 
