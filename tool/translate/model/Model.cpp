@@ -80,7 +80,7 @@ public:
     if (isKernel(F))
       addKernel(F);
     else if (F->isThisDeclarationADefinition())
-      Found.DeviceFunctions.push_back(F);
+      Found.Functions.push_back(F);
     return true;
   }
 
@@ -121,15 +121,29 @@ public:
   bool VisitDeclRefExpr(DeclRefExpr *E) { return visitName(E); }
   bool VisitUnresolvedLookupExpr(UnresolvedLookupExpr *E) { return visitName(E); }
 
+  bool VisitDeclStmt(DeclStmt *Statement) {
+    SharedDeclaration Shared;
+    for (const Decl *D : Statement->decls()) {
+      if (auto *V = dyn_cast<VarDecl>(D); V && V->hasAttr<CUDASharedAttr>())
+        Shared.Variables.push_back(V);
+      if (auto *Tag = dyn_cast<TagDecl>(D); Tag && Tag->isThisDeclarationADefinition())
+        Shared.Type = Tag;
+    }
+    Shared.Range = Statement->getSourceRange();
+    if (!Shared.Variables.empty())
+      Found.Shared.push_back(std::move(Shared));
+    return true;
+  }
+
   bool VisitVarDecl(VarDecl *V) {
-    if (V->hasAttr<CUDASharedAttr>())
-      Found.SharedVariables.push_back(V);
+    if (V->hasAttr<CUDASharedAttr>() && V->getLexicalDeclContext()->isFileContext())
+      Found.Shared.push_back({{V}, nullptr, V->getSourceRange(), /*InFunction=*/false});
     return true;
   }
 
   bool VisitAsmStmt(AsmStmt *Asm) {
     if (current() && isDeviceCode(current()))
-      Found.Assembly.push_back(Asm->getAsmLoc());
+      Found.Assembly.push_back({Asm->getAsmLoc(), current()});
     return true;
   }
 
@@ -155,7 +169,7 @@ private:
   void addKernel(const FunctionDecl *F) {
     Position Key = keyOf(F);
     if (!Key.isValid()) {
-      addKernelInMacro(F);
+      KernelsInMacros.insert(F);
       return;
     }
     Kernel &K = Found.Kernels[Key];
@@ -165,11 +179,6 @@ private:
       K.Definition = F;
     if (auto *Primary = F->getPrimaryTemplate())
       Found.Kernels[keyOf(Primary->getTemplatedDecl())].Specialized = true;
-  }
-
-  void addKernelInMacro(const FunctionDecl *F) {
-    if (F->isThisDeclarationADefinition())
-      KernelsInMacros.insert(F);
   }
 
   void addApiCall(const CallExpr *Call, const KernelFunction &Api) {

@@ -13,6 +13,7 @@ namespace clang {
 class CallExpr;
 class CUDAKernelCallExpr;
 class FunctionDecl;
+class TagDecl;
 class VarDecl;
 } // namespace clang
 
@@ -60,15 +61,24 @@ struct MpiCall {
   const clang::FunctionDecl *Within;
 };
 
+/// `__shared__ T a, b;` as written: one declaration statement.
+struct SharedDeclaration {
+  std::vector<const clang::VarDecl *> Variables;
+  const clang::TagDecl *Type = nullptr; ///< where the statement defines it too
+  clang::SourceRange Range;
+  bool InFunction = true;
+};
+
 struct Model {
   std::map<Position, Kernel> Kernels; ///< by Key
   std::vector<LaunchSite> Launches;
   std::vector<KernelReference> References;
   std::vector<KernelApiCall> ApiCalls;
   std::vector<MpiCall> MpiCalls;
-  std::vector<const clang::VarDecl *> SharedVariables;
-  std::vector<clang::SourceLocation> Assembly; ///< in device code
-  std::vector<const clang::FunctionDecl *> DeviceFunctions; ///< defined, with one side's attribute
+  std::vector<SharedDeclaration> Shared;
+  /// Inline PTX in device code, and in which function.
+  std::vector<std::pair<clang::SourceLocation, const clang::FunctionDecl *>> Assembly;
+  std::vector<const clang::FunctionDecl *> Functions; ///< defined, kernels left out
 
   const Kernel *find(const Position &Key) const {
     auto Found = Kernels.find(Key);
