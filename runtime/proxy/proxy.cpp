@@ -1,6 +1,7 @@
 // The proxy's thread, and what other threads ask of it.
 #include "proxy.hpp"
 
+#include "affinity.hpp"
 #include "backoff.hpp"
 #include "report.hpp"
 
@@ -30,6 +31,7 @@ Proxy::~Proxy() {
 
 void Proxy::run() {
   constexpr auto peer_question_interval = std::chrono::milliseconds(250);
+  leave_single_core();
   Backoff backoff;
   while (!stopping_) {
     if (!needed()) {

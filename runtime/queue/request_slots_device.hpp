@@ -27,10 +27,10 @@ GMPI_OUT_OF_LINE void collect_host_releases(const Context &context) {
 
 /// A free slot; waits while there is none.
 GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
-  constexpr std::uint32_t words = request_slots / 32;
+  constexpr std::uint32_t first = launch_slots / 32, words = request_slots / 32 - first;
   std::uint32_t start = (blockIdx.x * 31 + threadIdx.x / 32) % words;
   for (std::uint32_t attempt = 0;; ++attempt) {
-    std::uint32_t word = (start + attempt) % words;
+    std::uint32_t word = first + (start + attempt) % words;
     std::uint32_t free = load_acquire_device(context.free_slots + word);
     while (free != 0) {
       std::uint32_t bit = free & (~free + 1);
