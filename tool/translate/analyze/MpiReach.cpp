@@ -1,0 +1,244 @@
+#include "MpiReach.h"
+#include "KnownFunctions.h"
+#include "SingleThread.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+
+namespace gmpi::translate {
+
+using clang::FunctionDecl;
+
+const FunctionDecl *definitionOf(const FunctionDecl *Function) {
+  const FunctionDecl *Definition = nullptr;
+  return Function && Function->hasBody(Definition) ? Definition : nullptr;
+}
+
+const FunctionDecl *asWritten(const FunctionDecl *Function) {
+  if (const FunctionDecl *Pattern = Function->getTemplateInstantiationPattern())
+    Function = Pattern;
+  if (const FunctionDecl *Definition = definitionOf(Function))
+    return Definition;
+  return Function->getCanonicalDecl();
+}
+
+namespace {
+
+/// Collects BodyFacts of one body, template instantiations as they are.
+class BodyVisitor : public clang::RecursiveASTVisitor<BodyVisitor> {
+public:
+  BodyVisitor(BodyFacts &Facts, bool UserCode) : Facts(Facts), UserCode(UserCode) {}
+
+  bool shouldVisitImplicitCode() const { return true; }
+
+  bool VisitCallExpr(clang::CallExpr *Call) {
+    if (const FunctionDecl *Callee = Call->getDirectCallee())
+      add(Callee, Call);
+    else
+      addByName(Call->getCallee());
+    return true;
+  }
+
+  bool VisitCXXConstructExpr(clang::CXXConstructExpr *E) {
+    if (const FunctionDecl *Definition = definitionOf(E->getConstructor()))
+      Facts.Callees.push_back(Definition);
+    return true;
+  }
+
+  bool VisitVarDecl(clang::VarDecl *Variable) {
+    const auto *Class = Variable->getType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    if (Class && Class->hasDefinition() && !Class->hasTrivialDestructor())
+      if (const FunctionDecl *Definition = definitionOf(Class->getDestructor()))
+        Facts.Callees.push_back(Definition);
+    return true;
+  }
+
+  bool VisitMemberExpr(clang::MemberExpr *E) {
+    useOf(E->getBase(), E->getMemberDecl());
+    return true;
+  }
+
+  bool VisitMSPropertyRefExpr(clang::MSPropertyRefExpr *E) {
+    useOf(E->getBaseExpr(), E->getPropertyDecl());
+    return true;
+  }
+
+private:
+  void add(const FunctionDecl *Callee, const clang::CallExpr *Call) {
+    if (const MpiFunction *Mpi = mpiFunctionOf(Callee)) {
+      Facts.CallsMpi = true;
+      Facts.Meets |= !Mpi->isLocal();
+      return;
+    }
+    clang::QualType Group;
+    if (const auto *Member = llvm::dyn_cast<clang::CXXMemberCallExpr>(Call))
+      Group = Member->getImplicitObjectArgument()->getType();
+    else if (Call->getNumArgs())
+      Group = Call->getArg(0)->getType();
+    Effect What = classify(Callee, Group).What;
+    if (What == Effect::BlockMeets || What == Effect::GridMeets)
+      Facts.Meets = true;
+    if (What != Effect::Unknown)
+      return;
+    if (const FunctionDecl *Definition = definitionOf(Callee))
+      Facts.Callees.push_back(Definition);
+  }
+
+  /// In a template's pattern.
+  void addByName(const clang::Expr *Callee) {
+    const auto *Name = llvm::dyn_cast<clang::UnresolvedLookupExpr>(Callee->IgnoreParenImpCasts());
+    if (!Name || !Name->getName().isIdentifier())
+      return;
+    if (const MpiFunction *Mpi =
+            findMpiFunction(Name->getName().getAsIdentifierInfo()->getName())) {
+      Facts.CallsMpi = true;
+      Facts.Meets |= !Mpi->isLocal();
+    }
+  }
+
+  void useOf(const clang::Expr *Base, const clang::NamedDecl *Member) {
+    Base = Base->IgnoreParenImpCasts();
+    if (const auto *Opaque = llvm::dyn_cast<clang::OpaqueValueExpr>(Base))
+      Base = Opaque->getSourceExpr()->IgnoreParenImpCasts();
+    const auto *Reference = llvm::dyn_cast<clang::DeclRefExpr>(Base);
+    if (!UserCode || !Reference || !Member->getIdentifier())
+      return;
+    auto Variable = builtinVariable(Reference->getDecl());
+    if (Variable == BuiltinVariable::ThreadIdx || Variable == BuiltinVariable::BlockIdx)
+      Facts.UsedParts |= indexPart(Member->getName(), Variable == BuiltinVariable::ThreadIdx);
+  }
+
+  BodyFacts &Facts;
+  bool UserCode;
+};
+
+} // namespace
+
+const BodyFacts &MpiReach::factsOf(const FunctionDecl *Function) {
+  auto [Slot, New] = Known.try_emplace(Function);
+  if (New) {
+    BodyFacts Facts;
+    bool UserCode = !Context.getSourceManager().isInSystemHeader(Function->getLocation());
+    BodyVisitor(Facts, UserCode).TraverseDecl(const_cast<FunctionDecl *>(Function));
+    Slot->second = std::move(Facts);
+  }
+  return Known[Function];
+}
+
+std::set<const FunctionDecl *> MpiReach::allReached(const FunctionDecl *Function) {
+  std::set<const FunctionDecl *> Found{Function};
+  std::vector<const FunctionDecl *> Open{Function};
+  while (!Open.empty()) {
+    const FunctionDecl *Next = Open.back();
+    Open.pop_back();
+    for (const FunctionDecl *Callee : factsOf(Next).Callees)
+      if (Found.insert(Callee).second)
+        Open.push_back(Callee);
+  }
+  return Found;
+}
+
+bool MpiReach::reachesMpi(const FunctionDecl *Function) {
+  Function = definitionOf(Function);
+  if (!Function)
+    return false;
+  if (auto Found = Reaches.find(Function); Found != Reaches.end())
+    return Found->second;
+  auto Reached = allReached(Function);
+  bool Result = llvm::any_of(Reached, [&](const FunctionDecl *F) { return factsOf(F).CallsMpi; });
+  // Whoever is reached from a function that reaches nothing, reaches nothing either.
+  if (!Result)
+    for (const FunctionDecl *F : Reached)
+      Reaches[F] = false;
+  return Reaches[Function] = Result;
+}
+
+bool MpiReach::maySynchronise(const clang::Stmt *Statement) {
+  BodyFacts Facts;
+  BodyVisitor(Facts, false).TraverseStmt(const_cast<clang::Stmt *>(Statement));
+  if (Facts.Meets)
+    return true;
+  for (const FunctionDecl *Callee : Facts.Callees) {
+    auto [Slot, New] = Meets.try_emplace(Callee, false);
+    if (New) {
+      auto Reached = allReached(Callee);
+      Meets[Callee] =
+          llvm::any_of(Reached, [&](const FunctionDecl *F) { return factsOf(F).Meets; });
+    }
+    if (Meets[Callee])
+      return true;
+  }
+  return false;
+}
+
+unsigned MpiReach::usedParts(const FunctionDecl *Function) {
+  unsigned Used = 0;
+  for (const FunctionDecl *F : allReached(Function))
+    Used |= factsOf(F).UsedParts;
+  return Used;
+}
+
+namespace {
+
+/// Functions that are named without being called, and virtual methods, in the whole file.
+class IndirectVisitor : public clang::RecursiveASTVisitor<IndirectVisitor> {
+public:
+  IndirectVisitor(std::vector<const FunctionDecl *> &AddressTaken,
+                  std::vector<const clang::CXXMethodDecl *> &VirtualMethods)
+      : AddressTaken(AddressTaken), VirtualMethods(VirtualMethods) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
+  bool VisitCallExpr(clang::CallExpr *Call) {
+    Called.insert(Call->getCallee()->IgnoreParenImpCasts());
+    return true;
+  }
+  bool VisitDeclRefExpr(clang::DeclRefExpr *E) {
+    const auto *Function = llvm::dyn_cast<FunctionDecl>(E->getDecl());
+    if (Function && !Called.count(E) && definitionOf(Function))
+      AddressTaken.push_back(definitionOf(Function));
+    return true;
+  }
+  bool VisitCXXMethodDecl(clang::CXXMethodDecl *Method) {
+    if (Method->isVirtual() && Method->isThisDeclarationADefinition())
+      VirtualMethods.push_back(Method);
+    return true;
+  }
+
+private:
+  std::vector<const FunctionDecl *> &AddressTaken;
+  std::vector<const clang::CXXMethodDecl *> &VirtualMethods;
+  std::set<const clang::Stmt *> Called;
+};
+
+bool isOrOverrides(const clang::CXXMethodDecl *Method, const clang::CXXMethodDecl *Base) {
+  if (Method->getCanonicalDecl() == Base->getCanonicalDecl())
+    return true;
+  return llvm::any_of(Method->overridden_methods(), [&](const clang::CXXMethodDecl *Overridden) {
+    return isOrOverrides(Overridden, Base);
+  });
+}
+
+} // namespace
+
+void MpiReach::collectIndirectTargets() {
+  if (!Collected)
+    IndirectVisitor(AddressTaken, VirtualMethods).TraverseAST(Context);
+  Collected = true;
+}
+
+const FunctionDecl *MpiReach::indirectTarget(const clang::CXXMethodDecl *Method) {
+  collectIndirectTargets();
+  if (Method) {
+    for (const clang::CXXMethodDecl *Candidate : VirtualMethods)
+      if (isOrOverrides(Candidate, Method) && reachesMpi(Candidate))
+        return Candidate;
+    return nullptr;
+  }
+  // Kernels have their addresses taken by launches, and cannot be called.
+  for (const FunctionDecl *Candidate : AddressTaken)
+    if (!Candidate->hasAttr<clang::CUDAGlobalAttr>() && reachesMpi(Candidate))
+      return Candidate;
+  return nullptr;
+}
+
+} // namespace gmpi::translate

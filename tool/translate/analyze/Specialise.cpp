@@ -1,0 +1,340 @@
+#include "Specialise.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+
+namespace gmpi::translate {
+
+using clang::FunctionDecl;
+using clang::SourceLocation;
+
+namespace {
+
+bool isLambda(const FunctionDecl *Function) {
+  const auto *Method = llvm::dyn_cast<clang::CXXMethodDecl>(Function);
+  return Method && Method->getParent()->isLambda();
+}
+
+/// Why there can be only one version; empty if there can be more.
+std::string cannotCopy(const FunctionDecl *Function) {
+  if (llvm::isa<clang::CXXConstructorDecl>(Function))
+    return "a constructor";
+  if (llvm::isa<clang::CXXDestructorDecl>(Function))
+    return "a destructor";
+  if (llvm::isa<clang::CXXConversionDecl>(Function))
+    return "a conversion";
+  if (Function->isOverloadedOperator())
+    return "an operator";
+  const auto *Method = llvm::dyn_cast<clang::CXXMethodDecl>(Function);
+  return Method && Method->isVirtual() ? "a virtual function" : "";
+}
+
+std::string quoted(const FunctionDecl *Function) { return "'" + Function->getNameAsString() + "'"; }
+
+/// With template arguments: `halo<double>`.
+std::string instance(const FunctionDecl *Function) {
+  std::string Text;
+  llvm::raw_string_ostream Out(Text);
+  Function->getNameForDiagnostic(Out, Function->getASTContext().getPrintingPolicy(), true);
+  return "'" + Text + "'";
+}
+
+} // namespace
+
+bool Specialiser::Entry::agreesWith(const Entry &Other) const {
+  if (Callee.has_value() != Other.Callee.has_value())
+    return false;
+  if (!Callee)
+    return Call.Value == Other.Call.Value;
+  // Overloads that different instantiations choose agree if neither is renamed.
+  return (Callee->Callee == Other.Callee->Callee &&
+          Callee->Specialisation == Other.Callee->Specialisation) ||
+         (Callee->Specialisation == 0 && Other.Callee->Specialisation == 0);
+}
+
+SourceLocation Specialiser::nameLocation(const clang::CallExpr *Call) const {
+  const clang::Expr *Callee = Call->getCallee()->IgnoreParenImpCasts();
+  SourceLocation Loc = Callee->getExprLoc();
+  if (const auto *Member = llvm::dyn_cast<clang::MemberExpr>(Callee))
+    Loc = Member->getMemberLoc();
+  return Context.getSourceManager().getFileLoc(Loc);
+}
+
+void Specialiser::report(const ScopeError &Error) {
+  Failed = true;
+  for (const ScopeError::Line &Line : Error.Lines)
+    Sink.report(Context.getSourceManager().getFileLoc(Line.Loc), Line.Id, Line.Arguments);
+}
+
+/// In source order, each context once.
+void Specialiser::reportErrors(const Run &Of) {
+  if (!Reported.insert(&Of).second)
+    return;
+  std::vector<const ScopeError *> Errors;
+  for (const auto &[E, V] : Of.Calls)
+    if (V.Error)
+      Errors.push_back(&*V.Error);
+  for (const auto &[E, Error] : Of.Errors)
+    Errors.push_back(&Error);
+  auto At = [](const ScopeError *Error) { return Error->Lines.front().Loc; };
+  const auto &Sources = Context.getSourceManager();
+  llvm::stable_sort(Errors, [&](const ScopeError *A, const ScopeError *B) {
+    return Sources.isBeforeInTranslationUnit(At(A), At(B));
+  });
+  for (const ScopeError *Error : Errors)
+    report(*Error);
+  std::vector<const Run *> Callees;
+  for (const auto &[By, Callee] : Of.Callees)
+    Callees.push_back(Callee.get());
+  llvm::stable_sort(Callees, [&](const Run *A, const Run *B) {
+    return Sources.isBeforeInTranslationUnit(A->Function->getLocation(),
+                                             B->Function->getLocation());
+  });
+  for (const Run *Callee : Callees)
+    reportErrors(*Callee);
+}
+
+void Specialiser::merge(Version &Into, const Entry &New, SourceLocation At,
+                        const FunctionDecl *In) {
+  auto [Slot, IsNew] = Into.try_emplace(At, New);
+  if (IsNew || Slot->second.agreesWith(New))
+    return;
+  if (isLambda(In))
+    report({{{At, "specialise_lambda", {}}}});
+  else
+    report({{{At, "specialise_function", {quoted(asWritten(In)), "this use of it"}}}});
+}
+
+/// Removes the entries of lambdas that stand in other functions, and returns them.
+Specialiser::Version Specialiser::takeOutside(Version &All, const FunctionDecl *Written) const {
+  const auto &Sources = Context.getSourceManager();
+  SourceLocation Begin = Sources.getFileLoc(Written->getBeginLoc());
+  SourceLocation End = Sources.getFileLoc(Written->getEndLoc());
+  Version Outside;
+  for (auto It = All.begin(); It != All.end();) {
+    bool Inside = Sources.getFileID(Begin) == Sources.getFileID(It->first) && Begin <= It->first &&
+                  It->first <= End;
+    if (!Inside)
+      Outside.insert(*It);
+    It = Inside ? std::next(It) : All.erase(It);
+  }
+  return Outside;
+}
+
+/// What one context says of its own function's text, lambdas in it included; callees first.
+Specialiser::Version Specialiser::versionOf(const Run &Of, std::optional<Scope> &Widest) {
+  Version Own;
+  for (const auto &[E, V] : Of.Calls) {
+    Entry New;
+    SourceLocation At = nameLocation(E);
+    New.Call = {E, At, V.Function->Name.str(), V.Value, V.Function->isLocal(), V.Why};
+    New.In = Of.Function;
+    merge(Own, New, At, Of.Function);
+    if (!V.Function->isLocal())
+      Widest = Widest ? std::min(*Widest, V.Value) : V.Value;
+  }
+  for (const auto &[By, Callee] : Of.Callees) {
+    if (!Reach.reachesMpi(Callee->Function))
+      continue;
+    auto Known = Done.find(Callee.get());
+    if (Known == Done.end()) {
+      Placed New;
+      Version Theirs = versionOf(*Callee, New.Widest);
+      if (isLambda(Callee->Function)) {
+        New.Lambdas = std::move(Theirs);
+      } else {
+        New.Lambdas = takeOutside(Theirs, asWritten(Callee->Function));
+        New.Index = place(Callee->Function, Theirs, false);
+      }
+      Known = Done.emplace(Callee.get(), std::move(New)).first;
+    }
+    const Placed &Callees = Known->second;
+    for (const auto &[At, New] : Callees.Lambdas)
+      merge(Own, New, At, Callee->Function);
+    if (Callees.Widest)
+      Widest = Widest ? std::min(*Widest, *Callees.Widest) : *Callees.Widest;
+    if (isLambda(Callee->Function))
+      continue;
+    std::string Fixed = cannotCopy(Callee->Function);
+    if (!Fixed.empty()) {
+      if (Callees.Index != 0)
+        report({{{Callee->Function->getLocation(),
+                  "specialise_function",
+                  {quoted(asWritten(Callee->Function)), Fixed}}}});
+      continue;
+    }
+    const auto *Call = static_cast<const clang::CallExpr *>(By);
+    Entry New;
+    SourceLocation At = nameLocation(Call);
+    New.Callee = CalleeUse{Call, At, asWritten(Callee->Function), Callees.Index};
+    New.In = Of.Function;
+    merge(Own, New, At, Of.Function);
+  }
+  return Own;
+}
+
+/// The version of the function that says the same, as far as both say anything; a new one if there
+/// is none.
+unsigned Specialiser::place(const FunctionDecl *Instance, const Version &New, bool Kernel) {
+  Function &Of = Functions[asWritten(Instance)];
+  Of.Kernel = Kernel;
+  for (unsigned I = 0; I < Of.Versions.size(); ++I) {
+    bool Agrees = true;
+    const Entry *There = nullptr, *Here = nullptr;
+    for (const auto &[At, E] : New) {
+      auto Known = Of.Versions[I].find(At);
+      if (Known != Of.Versions[I].end() && !Known->second.agreesWith(E)) {
+        Agrees = false;
+        There = &Known->second;
+        Here = &E;
+        break;
+      }
+    }
+    if (Agrees) {
+      Of.Versions[I].insert(New.begin(), New.end());
+      return I;
+    }
+    if (Kernel) {
+      const Entry &Either = Here->Callee ? *There : *Here;
+      if (Either.Callee)
+        report({{{Here->Callee->Loc,
+                  "scope_instances_callee",
+                  {Here->Callee->Callee->getNameAsString(), instance(Of.Example),
+                   instance(Instance)}}}});
+      else
+        report({{{Here->Call.Loc,
+                  "scope_instances",
+                  {"MPI_" + Here->Call.Function, spelling(There->Call.Value).str(),
+                   instance(Of.Example), spelling(Here->Call.Value).str(), instance(Instance)}}}});
+      return 0;
+    }
+  }
+  if (!Of.Example)
+    Of.Example = Instance;
+  Of.Versions.push_back(New);
+  return static_cast<unsigned>(Of.Versions.size()) - 1;
+}
+
+void Specialiser::addKernel(const FunctionDecl *Kernel, const std::shared_ptr<const Run> &Of) {
+  Kept.push_back(Of);
+  bool Before = Failed;
+  Failed = false;
+  reportErrors(*Of);
+  bool Usable = !Failed;
+  Failed |= Before;
+  if (!Usable)
+    return;
+  std::optional<Scope> Widest;
+  Version Own = versionOf(*Of, Widest);
+  // Lambdas that host code gives to the kernel are functions of their own.
+  std::map<const FunctionDecl *, Version> Given;
+  for (auto &[At, E] : takeOutside(Own, asWritten(Kernel)))
+    Given[E.In].insert({At, E});
+  for (const auto &[Lambda, Theirs] : Given)
+    if (place(Lambda, Theirs, false) != 0)
+      report({{{Lambda->getLocation(), "specialise_lambda", {}}}});
+  place(Kernel, Own, true);
+  Function &Entry = Functions[asWritten(Kernel)];
+  if (Widest)
+    Entry.Widest = Entry.Widest ? std::min(*Entry.Widest, *Widest) : *Widest;
+}
+
+namespace {
+
+/// All MPI calls, and calls that reach MPI, in a body.
+class CallFinder : public clang::RecursiveASTVisitor<CallFinder> {
+public:
+  explicit CallFinder(MpiReach &Reach) : Reach(Reach) {}
+  bool shouldVisitImplicitCode() const { return true; }
+  bool VisitCallExpr(clang::CallExpr *E) {
+    const FunctionDecl *Callee = E->getDirectCallee();
+    if (!Callee) {
+      const auto *Name =
+          llvm::dyn_cast<clang::UnresolvedLookupExpr>(E->getCallee()->IgnoreParenImpCasts());
+      if (Name && Name->getName().isIdentifier())
+        if (const MpiFunction *Mpi =
+                findMpiFunction(Name->getName().getAsIdentifierInfo()->getName()))
+          Calls.push_back({E, Mpi});
+      return true;
+    }
+    if (const MpiFunction *Mpi = mpiFunctionOf(Callee))
+      Calls.push_back({E, Mpi});
+    else if (Reach.reachesMpi(Callee))
+      Callees.push_back(E);
+    return true;
+  }
+  std::vector<std::pair<const clang::CallExpr *, const MpiFunction *>> Calls;
+  std::vector<const clang::CallExpr *> Callees;
+
+private:
+  MpiReach &Reach;
+};
+
+} // namespace
+
+void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared) {
+  CallFinder Finder(Reach);
+  Finder.TraverseDecl(const_cast<FunctionDecl *>(Written));
+  if (Finder.Calls.empty() && Finder.Callees.empty())
+    return;
+  Function &Of = Functions[Written];
+  if (Written->hasAttr<clang::CUDAGlobalAttr>())
+    Of.Kernel = true;
+  if (Of.Versions.empty())
+    Of.Versions.emplace_back();
+  for (Version &Each : Of.Versions) {
+    for (auto [E, Mpi] : Finder.Calls) {
+      SourceLocation At = nameLocation(E);
+      std::optional<Scope> Pragma;
+      if (!Mpi->isLocal())
+        Pragma = Shared.pragmaFor(E->getExprLoc());
+      Entry New;
+      New.Call = {E,
+                  At,
+                  Mpi->Name.str(),
+                  Pragma.value_or(Scope::Thread),
+                  Mpi->isLocal(),
+                  Pragma ? "as '#pragma gmpi scope(" + spelling(*Pragma).str() + ")' says"
+                         : "no kernel here reaches it"};
+      if (Each.try_emplace(At, New).second && Of.Kernel && !Mpi->isLocal())
+        Of.Widest = Of.Widest ? std::min(*Of.Widest, New.Call.Value) : New.Call.Value;
+    }
+    for (const clang::CallExpr *E : Finder.Callees) {
+      if (isLambda(E->getDirectCallee()) || !cannotCopy(E->getDirectCallee()).empty())
+        continue;
+      SourceLocation At = nameLocation(E);
+      Entry New;
+      New.Callee = CalleeUse{E, At, asWritten(E->getDirectCallee()), 0};
+      Each.try_emplace(At, New);
+    }
+  }
+}
+
+ScopeResult Specialiser::finish() {
+  ScopeResult Result;
+  const auto &Sources = Context.getSourceManager();
+  auto Before = [&](SourceLocation A, SourceLocation B) {
+    return Sources.isBeforeInTranslationUnit(A, B);
+  };
+  for (auto &[Written, Of] : Functions) {
+    ScopedFunction New{Written, Of.Kernel, Of.Widest, {}};
+    for (const Version &Each : Of.Versions) {
+      Specialisation S;
+      for (const auto &[At, E] : Each)
+        if (E.Callee)
+          S.Callees.push_back(*E.Callee);
+        else
+          S.Calls.push_back(E.Call);
+      auto ByPlace = [&](const auto &A, const auto &B) { return Before(A.Loc, B.Loc); };
+      llvm::stable_sort(S.Calls, ByPlace);
+      llvm::stable_sort(S.Callees, ByPlace);
+      New.Specialisations.push_back(std::move(S));
+    }
+    Result.Functions.push_back(std::move(New));
+  }
+  llvm::stable_sort(Result.Functions, [&](const ScopedFunction &A, const ScopedFunction &B) {
+    return Before(A.Function->getLocation(), B.Function->getLocation());
+  });
+  return Result;
+}
+
+} // namespace gmpi::translate
