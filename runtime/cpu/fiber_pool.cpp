@@ -1,50 +1,82 @@
 #include "fiber_pool.hpp"
 
+#include "gmpi/cpu/builtins.hpp"
 #include "settings.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
+#include <mutex>
 
 namespace gmpi::cpu {
 namespace {
 
+constexpr std::size_t moved_at_once = 512; // fibers between an OS thread's pool and the spare
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
-// Gives Boost.Context a stack whose lowest page cannot be touched. Stacks are never unmapped:
-// fibers live as long as the process.
-struct GuardedStack {
-  std::size_t bytes;
+// Linux limits how many pieces a process's address space may have (65530). Each guard page costs
+// two: stacks beyond this number go without one rather than not at all.
+constexpr std::size_t guarded_stacks_most = 24000;
+constexpr std::size_t stacks_at_once = 64;
 
-  boost::context::stack_context allocate() {
-    const std::size_t mapped = bytes + page;
-    void *base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (base == MAP_FAILED) {
-      std::fprintf(stderr,
-                   "gmpi: cpu device: no memory for another GPU thread's stack of %zu KB "
-                   "(GMPI_CPU_STACK_KB, GMPI_CPU_MULTIPROCESSORS make it fewer)\n",
-                   bytes / 1024);
-      std::abort();
+// Where stacks come from: large mappings, cut up. Stacks are never given back, fibers live as long
+// as the process.
+class Stacks {
+public:
+  boost::context::stack_context take() {
+    std::lock_guard lock(mutex_);
+    const std::size_t bytes = page + (settings().stack_bytes + page - 1) / page * page;
+    if (left_ == 0) {
+      void *mapped = mmap(nullptr, bytes * stacks_at_once, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+      if (mapped == MAP_FAILED)
+        fail("no memory for more GPU threads' stacks of %zu KB (GMPI_CPU_STACK_KB makes them "
+             "smaller, GMPI_CPU_MULTIPROCESSORS makes them fewer)",
+             settings().stack_bytes / 1024);
+      next_ = static_cast<char *>(mapped);
+      left_ = stacks_at_once;
     }
-    // The kernel limits how many pieces a process's memory may have. Past that limit stacks go
-    // without a guard rather than not at all.
-    (void)mprotect(base, page, PROT_NONE);
+    if (taken_++ < guarded_stacks_most)
+      mprotect(next_, page, PROT_NONE);
     boost::context::stack_context stack;
-    stack.size = mapped;
-    stack.sp = static_cast<char *>(base) + mapped;
+    next_ += bytes;
+    --left_;
+    stack.size = bytes;
+    stack.sp = next_;
     return stack;
   }
+
+private:
+  std::mutex mutex_;
+  char *next_ = nullptr;
+  std::size_t left_ = 0, taken_ = 0;
+};
+
+Stacks &stacks() {
+  static Stacks *stacks = new Stacks;
+  return *stacks;
+}
+
+// Boost.Context asks for an allocator to give the stack back to when a fiber ends. None does.
+struct NoDeallocation {
   void deallocate(boost::context::stack_context &) {}
 };
 
+// Fibers that one OS thread has too many of, for the others.
+struct SpareFibers {
+  std::mutex mutex;
+  std::vector<Fiber *> fibers;
+};
+SpareFibers &spare() {
+  static SpareFibers *spare = new SpareFibers;
+  return *spare;
+}
+
 } // namespace
 
-Fiber::Fiber(std::size_t stack_bytes) {
-  GuardedStack allocator{(stack_bytes + page - 1) / page * page};
-  boost::context::stack_context stack = allocator.allocate();
+Fiber::Fiber() {
+  boost::context::stack_context stack = stacks().take();
   guard_ = static_cast<char *>(stack.sp) - stack.size;
   inner_.bottom = guard_ + page;
   inner_.bytes = stack.size - page;
@@ -57,7 +89,7 @@ Fiber::Fiber(std::size_t stack_bytes) {
 #endif
   inside_ = boost::context::fiber(std::allocator_arg,
                                   boost::context::preallocated(stack.sp, stack.size, stack),
-                                  allocator, [this](boost::context::fiber &&outside) {
+                                  NoDeallocation{}, [this](boost::context::fiber &&outside) {
                                     outside_ = std::move(outside);
                                     inner_.back(outer_);
                                     run();
@@ -80,6 +112,7 @@ void Fiber::start(void (*function)(void *), void *argument) {
   function_ = function;
   argument_ = argument;
   finished_ = false;
+  outer_.is_this_os_thread();
   resume();
 }
 
@@ -106,12 +139,27 @@ bool Fiber::holds_in_guard(const void *p) const {
 
 Fiber *FiberPool::take() {
   if (free_.empty()) {
-    all_.push_back(std::make_unique<Fiber>(settings().stack_bytes));
-    return all_.back().get();
+    std::lock_guard lock(spare().mutex);
+    std::vector<Fiber *> &fibers = spare().fibers;
+    const std::size_t taken = std::min(fibers.size(), moved_at_once);
+    free_.assign(fibers.end() - static_cast<std::ptrdiff_t>(taken), fibers.end());
+    fibers.resize(fibers.size() - taken);
   }
+  if (free_.empty())
+    return new Fiber;
   Fiber *fiber = free_.back();
   free_.pop_back();
   return fiber;
+}
+
+void FiberPool::give_back(Fiber *fiber) {
+  free_.push_back(fiber);
+  if (free_.size() < 2 * moved_at_once)
+    return;
+  std::lock_guard lock(spare().mutex);
+  std::vector<Fiber *> &fibers = spare().fibers;
+  fibers.insert(fibers.end(), free_.begin(), free_.begin() + moved_at_once);
+  free_.erase(free_.begin(), free_.begin() + moved_at_once);
 }
 
 } // namespace gmpi::cpu

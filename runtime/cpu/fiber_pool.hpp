@@ -1,22 +1,21 @@
 // Fibers on guarded stacks, kept for reuse. A fiber runs one function after another: it comes back
 // to the OS thread that resumed it when the function suspends or returns.
 //
-// A pool belongs to one OS thread, and its fibers only ever run there: thread-local variables mean
-// the same to a fiber before and after a switch.
+// A fiber stays on the OS thread that began its function until the function returns: thread-local
+// variables mean the same to it before and after a switch. Fibers live as long as the process.
 #pragma once
 
 #include "sanitizer.hpp"
 
 #include <boost/context/fiber.hpp>
 
-#include <memory>
 #include <vector>
 
 namespace gmpi::cpu {
 
 class Fiber {
 public:
-  explicit Fiber(std::size_t stack_bytes);
+  Fiber();
   Fiber(const Fiber &) = delete;
   Fiber &operator=(const Fiber &) = delete;
 
@@ -41,13 +40,13 @@ private:
   bool finished_ = true;
 };
 
+// The fibers that an OS thread has at hand. Each thread keeps some and hands on what is more.
 class FiberPool {
 public:
   Fiber *take();
-  void give_back(Fiber *fiber) { free_.push_back(fiber); }
+  void give_back(Fiber *fiber);
 
 private:
-  std::vector<std::unique_ptr<Fiber>> all_;
   std::vector<Fiber *> free_;
 };
 

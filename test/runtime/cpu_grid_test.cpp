@@ -105,19 +105,19 @@ TEST(CpuGrid, groups_know_themselves) {
 }
 
 TEST(CpuGrid, cooperative_launch_by_cudas_functions) {
-  static Values<int> out(1);
-  void (*kernel)(int) = [](int n) {
+  Values<int> out(1);
+  void (*kernel)(int *, int) = [](int *out, int n) {
     cg::this_grid().sync();
-    atomicAdd(out.data, n);
+    atomicAdd(out, n);
   };
   int n = 2;
-  void *arguments[] = {&n};
+  void *arguments[] = {&out.data, &n};
   EXPECT_EQ(cudaLaunchCooperativeKernel(kernel, 2, 3, arguments), cudaSuccess);
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;
   cudaLaunchConfig_t config = {2, 3, 0, nullptr, &attribute, 1};
-  EXPECT_EQ(cudaLaunchKernelEx(&config, kernel, n), cudaSuccess);
+  EXPECT_EQ(cudaLaunchKernelEx(&config, kernel, out.data, n), cudaSuccess);
   EXPECT_EQ(cudaLaunchKernelExC(&config, kernel, arguments), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(out[0], 36);

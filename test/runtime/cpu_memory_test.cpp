@@ -84,7 +84,8 @@ TEST(CpuMemory, rows) {
 
 TEST(CpuMemory, variables) {
   const float values[4] = {1, 2, 3, 4};
-  int *address, out = 0;
+  int *address, out = 3;
+  EXPECT_EQ(cudaMemcpyToSymbol(counter, &out, sizeof out), cudaSuccess);
   EXPECT_EQ(cudaMemcpyToSymbol(table, values, sizeof values), cudaSuccess);
   EXPECT_EQ(cudaMemcpyToSymbol(table, values, 4, 8), cudaSuccess);
   EXPECT_EQ(cudaGetSymbolAddress(&address, counter), cudaSuccess);

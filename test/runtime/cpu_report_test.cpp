@@ -1,7 +1,7 @@
 // What the cpu device reports before it aborts: divergent barriers, faults, overruns.
 #include "cpu_run.hpp"
 
-#include "sanitizer.hpp"
+#include "cpu/sanitizer.hpp"
 
 #include <cooperative_groups.h>
 
