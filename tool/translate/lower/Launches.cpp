@@ -109,10 +109,7 @@ std::string qualifiedLaunchName(const DeclRefExpr *Reference, const std::string 
 
 void LaunchLowering::lowerByName(const LaunchSite &Launch, const Span &Open, const Span &Close) {
   const Expr *Callee = Launch.Call->getCallee()->IgnoreParenImpCasts();
-  Span Name = Where.token(isa<OverloadExpr>(Callee) ? cast<OverloadExpr>(Callee)->getNameLoc()
-                                                    : Callee->getExprLoc());
-  if (auto *Reference = dyn_cast<DeclRefExpr>(Callee))
-    Name = Where.token(Reference->getLocation());
+  Span Name = Where.token(nameLocation(Callee));
   if (!Name.isValid()) {
     P.diagnostics().report(DiagId::launch_in_macro, Where.shown(Callee->getExprLoc()));
     return;
@@ -179,7 +176,7 @@ void LaunchLowering::lowerByAddress(const LaunchSite &Launch, const Span &Open,
 
 void LaunchLowering::lowerApiCall(const KernelApiCall &Call) {
   const KernelFunction &Api = *findKernelFunction(Call.Function);
-  SourceLocation Loc = Call.Call->getCallee()->getExprLoc();
+  SourceLocation Loc = nameLocation(Call.Call->getCallee()->IgnoreParenImpCasts());
   if (Where.inSystemHeader(Loc) || Api.Argument >= Call.Call->getNumArgs() ||
       (Call.Within && !isHostCode(Call.Within)))
     return;
@@ -221,8 +218,7 @@ void LaunchLowering::lowerReference(const KernelReference &Reference) {
   const KernelNames &Names = L.Launchable.at(Key);
   auto *Name = dyn_cast<DeclRefExpr>(Reference.Name);
   bool IsTemplate = L.HostModel.find(Key)->First->getDescribedFunctionTemplate() != nullptr;
-  SourceLocation NameLoc =
-      Name ? Name->getLocation() : cast<OverloadExpr>(Reference.Name)->getNameLoc();
+  SourceLocation NameLoc = nameLocation(Reference.Name);
   Span Token = Where.token(NameLoc);
   if (!Token.isValid()) {
     P.diagnostics().report(DiagId::code_in_macro, Where.shown(NameLoc),

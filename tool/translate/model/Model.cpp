@@ -107,7 +107,7 @@ public:
       addApiCall(Call, *Api);
     if (isMpiFunction(F)) {
       Accounted.insert(Callee);
-      addMpiCall(Call, Callee->getExprLoc(), F->getName().str());
+      addMpiCall(Call, nameLocation(Callee), F->getName().str());
     }
     return true;
   }
@@ -259,6 +259,14 @@ private:
 };
 
 } // namespace
+
+SourceLocation nameLocation(const Expr *Name) {
+  if (auto *Reference = dyn_cast<DeclRefExpr>(Name))
+    return Reference->getLocation();
+  if (auto *Lookup = dyn_cast<OverloadExpr>(Name))
+    return Lookup->getNameLoc();
+  return Name->getExprLoc();
+}
 
 bool isDeviceCode(const FunctionDecl *F) {
   return F->hasAttr<CUDAGlobalAttr>() || F->hasAttr<CUDADeviceAttr>();

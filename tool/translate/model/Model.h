@@ -12,6 +12,7 @@
 namespace clang {
 class CallExpr;
 class CUDAKernelCallExpr;
+class Expr;
 class FunctionDecl;
 class TagDecl;
 class VarDecl;
@@ -90,6 +91,8 @@ struct Model {
 /// that kernels do not have).
 Model buildModel(const Pass &P);
 
+/// Where the name itself stands in an expression that names a function, its qualifiers left out.
+clang::SourceLocation nameLocation(const clang::Expr *Name);
 /// Whether device code may run this function: kernels, __device__ functions, lambdas within them.
 bool isDeviceCode(const clang::FunctionDecl *Function);
 /// Whether it runs on the host only.
