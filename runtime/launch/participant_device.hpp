@@ -42,7 +42,8 @@ struct BlockState {
   std::uint32_t living;    ///< threads that have not left
   std::uint32_t departed;  ///< not 0 once a thread has left
   std::uint32_t elections, claimed;
-  std::uint32_t round;     ///< last command this block has obeyed
+  std::uint32_t round;     ///< last command this block has obeyed or given
+  std::uint32_t living_blocks; ///< while this block leads: no block can leave meanwhile
   GridCommand command;
   std::uint32_t tickets;
   std::uint32_t slot;
@@ -106,24 +107,30 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
 /// Arrives at a grid-scope call for the whole block; the block's leader calls it, after the
 /// block's barrier. Returns lead in exactly one block.
 GMPI_DEVICE GridCommand arrive(BlockState &block) {
-  unsigned long long before = add_device(&block.launch->membership, 1);
-  if (is_complete(before + 1)) {
-    block.round = load_acquire_device(&block.launch->command) >> 2;
+  block.living_blocks = 1;
+  if (grid_blocks() == 1)
     return GridCommand::lead;
+  unsigned long long now = add_device(&block.launch->membership, 1) + 1;
+  if (!is_complete(now)) {
+    GridCommand command = await_command(block);
+    if (command != GridCommand::lead)
+      return command;
+    now = load_acquire_device(&block.launch->membership);
   }
-  return await_command(block);
+  block.living_blocks = static_cast<std::uint32_t>(now); // they have all arrived
+  return GridCommand::lead;
 }
 
 /// Gives a command to the waiting blocks. All living blocks but this one have arrived; `arrived` is
 /// how many arrivals this takes back. The leading block's leader calls it.
 GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long arrived) {
-  add_device(&block.launch->membership, ~arrived + 1);
+  if (block.living_blocks == 1) {
+    if (grid_blocks() > 1) // the others have left: only this block's own arrival to take back
+      add_relaxed_device(&block.launch->membership, ~arrived + 1);
+    return;
+  }
+  add_relaxed_device(&block.launch->membership, ~arrived + 1);
   store_release_device(&block.launch->command, ++block.round << 2 | std::uint32_t(what));
-}
-
-/// Blocks still in the kernel. Stable while one block leads.
-GMPI_DEVICE unsigned long long living_blocks(LaunchState &launch) {
-  return grid_blocks() - (load_acquire_device(&launch.membership) >> 32);
 }
 
 /// Tells the proxy that nothing of this launch runs any more, and leaves its state as it was found.
@@ -162,6 +169,7 @@ public:
       block.launch = launched.state;
       block.launch_index = launched.index;
       block.living = device::block_threads();
+      block.living_blocks = 1;
       block.departed = block.elections = block.claimed = block.round = block.tickets = 0;
     }
     __syncthreads();

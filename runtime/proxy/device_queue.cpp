@@ -24,9 +24,14 @@ template <class T> T *DeviceQueue::allocate_mapped(std::size_t count) {
   void *memory = nullptr;
   check(cudaHostAlloc(&memory, count * sizeof(T), cudaHostAllocMapped | cudaHostAllocPortable),
         "cannot allocate page-locked memory for the Attribute queue");
-  std::memset(memory, 0, count * sizeof(T));
   mapped_.push_back(memory);
   return static_cast<T *>(memory);
+}
+
+template <class T> T *DeviceQueue::allocate_mapped_zeros(std::size_t count) {
+  T *memory = allocate_mapped<T>(count);
+  std::memset(static_cast<void *>(memory), 0, count * sizeof(T));
+  return memory;
 }
 
 template <class T> T *DeviceQueue::allocate_on_device(std::size_t count) {
@@ -58,11 +63,11 @@ DeviceQueue::DeviceQueue(int device) : device_(device) {
 }
 
 void DeviceQueue::allocate_shared() {
-  auto *ring = allocate_mapped<std::uint64_t>(std::size_t(ring_slots) * attribute_words);
-  auto *consumed = allocate_mapped<std::uint64_t>(16);
+  auto *ring = allocate_mapped_zeros<std::uint64_t>(std::size_t(ring_slots) * attribute_words);
+  auto *consumed = allocate_mapped_zeros<std::uint64_t>(16);
   ring_ = std::make_unique<AttributeRing>(ring, consumed);
-  replies_ = allocate_mapped<std::uint64_t>(std::size_t(request_slots) * reply_words);
-  releases_ = allocate_mapped<HostRelease>(request_slots);
+  replies_ = allocate_mapped_zeros<std::uint64_t>(std::size_t(request_slots) * reply_words);
+  releases_ = allocate_mapped_zeros<HostRelease>(request_slots);
   context_.ring = ring;
   context_.ring_payload = allocate_mapped<unsigned char>(std::size_t(ring_slots) * inline_bytes);
   context_.consumed = consumed;

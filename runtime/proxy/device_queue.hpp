@@ -65,6 +65,7 @@ private:
   void fill_modules();
   void add_launch_states();
   template <class T> T *allocate_mapped(std::size_t count);
+  template <class T> T *allocate_mapped_zeros(std::size_t count);
   template <class T> T *allocate_on_device(std::size_t count);
 
   static constexpr std::uint32_t launch_states_at_once = 64;

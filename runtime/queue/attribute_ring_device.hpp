@@ -9,13 +9,8 @@
 
 namespace gmpi::device {
 
-/// Waits until the proxy has taken Attribute `ticket` - ring_slots.
-GMPI_DEVICE void await_ring_slot(const Context &context, unsigned long long ticket) {
-  if (ticket < ring_slots)
-    return;
-  unsigned long long needed = ticket - ring_slots + 1;
-  if (load_acquire_device(&context.ring_state->consumed) >= needed)
-    return;
+/// Waits until the proxy has taken `needed` Attributes.
+GMPI_OUT_OF_LINE void await_consumed(const Context &context, unsigned long long needed) {
   unsigned long long consumed;
   while ((consumed = load_system(context.consumed)) < needed)
     relax();
@@ -25,8 +20,11 @@ GMPI_DEVICE void await_ring_slot(const Context &context, unsigned long long tick
 /// The next ticket, once its ring slot is free to write. Whoever takes one must soon write it: the
 /// proxy goes no further until then.
 GMPI_DEVICE unsigned long long take_ticket(const Context &context) {
-  unsigned long long ticket = add_device(&context.ring_state->ticket, 1);
-  await_ring_slot(context, ticket);
+  // Both at once: neither needs the other's result.
+  unsigned long long consumed = load_relaxed_device(&context.ring_state->consumed);
+  unsigned long long ticket = add_relaxed_device(&context.ring_state->ticket, 1);
+  if (ticket >= consumed + ring_slots)
+    await_consumed(context, ticket - ring_slots + 1);
   return ticket;
 }
 
@@ -42,6 +40,7 @@ GMPI_OUT_OF_LINE void write_attribute(const Context &context, unsigned long long
   std::uint64_t words[attribute_words];
   pack(attribute, static_cast<std::uint32_t>(ticket / ring_slots + 1), words);
   std::uint64_t *to = context.ring + ticket % ring_slots * attribute_words;
+  GMPI_NO_UNROLL
   for (int i = 0; i < attribute_words; i += 2)
     store_system(to + i, words[i], words[i + 1]);
 }

@@ -72,7 +72,7 @@ GMPI_DEVICE CallResult result_of(const Reply &reply) {
 
 /// Carries a call through to its last Reply. `reply` is its next one (kind none: not there yet).
 template <class Team>
-GMPI_DEVICE CallResult drain(Team &team, Waiting waiting, const Buffers &buffers, Site site,
+GMPI_NOINLINE CallResult drain(Team &team, Waiting waiting, const Buffers &buffers, Site site,
                              Reply reply = Reply{}) {
   for (;;) {
     if (reply.kind == ReplyKind::none && team.leads())
@@ -170,7 +170,7 @@ GMPI_DEVICE void hand_over(Team &team, const Attribute &attribute, const Buffers
 
 /// Communication: everything but the completion of requests.
 template <class Team>
-GMPI_DEVICE CallResult communicate(Team &team, Function function, Site site, const Arguments &a) {
+GMPI_NOINLINE CallResult communicate(Team &team, Function function, Site site, const Arguments &a) {
   if (goes_nowhere(function, a))
     return nothing_received();
   Buffers buffers = buffers_of(function, a, message_bytes);
@@ -225,7 +225,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Function function, Site site, con
 
 /// Waits for (or, where `wait` is false, asks about) one request; it is null afterwards if done.
 template <class Team>
-GMPI_DEVICE CallResult complete(Team &team, MPI_Request request, bool wait, bool want_status,
+GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bool want_status,
                                 Site site) {
   if (request == MPI_REQUEST_NULL) {
     CallResult result = nothing_received();
@@ -316,7 +316,7 @@ GMPI_DEVICE void put(T *to, const T &value, bool block_leader, bool leader) {
 }
 
 /// Gives this thread what the call returned. `leader`: the one thread that writes global memory.
-GMPI_DEVICE int deliver_result(Function function, const Arguments &a, const CallResult &result,
+GMPI_OUT_OF_LINE int deliver_result(Function function, const Arguments &a, const CallResult &result,
                                bool block_leader, bool leader) {
   switch (function) {
   case Function::Isend:
@@ -343,7 +343,7 @@ GMPI_DEVICE int deliver_result(Function function, const Arguments &a, const Call
 }
 
 /// The part of a block that does not make the grid's call.
-GMPI_DEVICE CallResult serve(const BlockTeam &team, const Arguments &a, Function function) {
+GMPI_OUT_OF_LINE CallResult serve(const BlockTeam &team, const Arguments &a, Function function) {
   BlockState &block = team.block;
   LaunchState &launch = *block.launch;
   while (block.command != GridCommand::done) {

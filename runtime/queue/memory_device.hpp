@@ -12,12 +12,16 @@
 #include <atomic>
 #include <chrono>
 #define GMPI_DEVICE inline
-#define GMPI_OUT_OF_LINE template <class = void> inline
+#define GMPI_NO_UNROLL
+#define GMPI_NOINLINE inline
+#define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
 #else
 #define GMPI_DEVICE __device__ __forceinline__
-/// A call costs its kernel the registers of its widest callee only while that callee is not inlined.
-/// (Templates, so that a file that does not call them does not carry them.)
-#define GMPI_OUT_OF_LINE template <class = void> __device__ __noinline__
+#define GMPI_NO_UNROLL _Pragma("unroll 1")
+/// Not inlined: a kernel with MPI calls should need few registers for them, at most the 64 that let
+/// a block have 1024 threads. (Templates, so that a file that does not call them carries none.)
+#define GMPI_NOINLINE __device__ __noinline__
+#define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
 #endif
 
 namespace gmpi::device {
@@ -48,6 +52,20 @@ GMPI_DEVICE unsigned long long load_acquire_device(const unsigned long long *fro
   unsigned long long value;
   asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
+}
+GMPI_DEVICE unsigned long long load_relaxed_device(const unsigned long long *from) {
+  unsigned long long value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+GMPI_DEVICE unsigned long long add_relaxed_device(unsigned long long *to,
+                                                  unsigned long long value) {
+  unsigned long long old;
+  asm volatile("atom.add.relaxed.gpu.global.u64 %0, [%1], %2;"
+               : "=l"(old)
+               : "l"(to), "l"(value)
+               : "memory");
+  return old;
 }
 GMPI_DEVICE void store_release_device(std::uint32_t *to, std::uint32_t value) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
@@ -104,6 +122,12 @@ template <class T> T load_acquire_device(const T *from) {
 }
 inline void store_release_device(std::uint32_t *to, std::uint32_t value) {
   __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+template <class T> T load_relaxed_device(const T *from) {
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+inline unsigned long long add_relaxed_device(unsigned long long *to, unsigned long long value) {
+  return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
 }
 inline unsigned long long add_device(unsigned long long *to, unsigned long long value) {
   return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);

@@ -130,7 +130,7 @@ struct GridTeam : BlockTeam {
     if (leader) {
       LaunchState &launch = *block.launch;
       launch.task = task;
-      command(block, what, first_round ? living_blocks(launch) : living_blocks(launch) - 1);
+      command(block, what, first_round ? block.living_blocks : block.living_blocks - 1);
     }
     first_round = false;
     __syncthreads();
@@ -139,14 +139,14 @@ struct GridTeam : BlockTeam {
   GMPI_DEVICE void join_helpers() const {
     if (leader) {
       LaunchState &launch = *block.launch;
-      unsigned long long helpers = living_blocks(launch) - 1;
+      unsigned long long helpers = block.living_blocks - 1;
       while ((load_acquire_device(&launch.membership) & 0xffffffffu) != helpers)
         relax();
     }
     __syncthreads();
   }
 
-  GMPI_DEVICE bool alone() const { return living_blocks(*block.launch) == 1; }
+  GMPI_DEVICE bool alone() const { return block.living_blocks == 1; }
 
   GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
     call_helpers({to, from, bytes, 0, 0}, GridCommand::copy);
@@ -175,6 +175,8 @@ struct GridTeam : BlockTeam {
   GMPI_DEVICE void deliver(void *to, unsigned long long offset, const void *from,
                            unsigned long long bytes) {
     LaunchState &launch = *block.launch;
+    if (alone())
+      return BlockTeam::receive(to, offset, from, bytes);
     for (unsigned long long done = 0; done < bytes; done += broadcast_bytes) {
       unsigned long long part = bytes - done < broadcast_bytes ? bytes - done : broadcast_bytes;
       BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done, part);
@@ -187,11 +189,10 @@ struct GridTeam : BlockTeam {
   /// Lets every block go on, with what the call returns.
   GMPI_DEVICE void finish(const CallResult &result) {
     if (leader) {
-      LaunchState &launch = *block.launch;
-      launch.result = result;
-      fence_device();
+      if (!alone())
+        block.launch->result = result;
       command(block, GridCommand::done,
-              first_round ? living_blocks(launch) : living_blocks(launch) - 1);
+              first_round ? block.living_blocks : block.living_blocks - 1);
     }
     __syncthreads();
   }

@@ -6,42 +6,56 @@
 
 namespace gmpi::device {
 
-/// Copies elements first, first + step, ... of `count`, a few loads in flight at a time.
+/// Copies elements first, first + step, ... below `count`, four loads in flight at a time.
 template <class T>
-GMPI_DEVICE void copy_elements(void *to, const void *from, unsigned long long count,
-                               unsigned long long first, unsigned long long step) {
-  T *out = static_cast<T *>(to);
-  const T *in = static_cast<const T *>(from);
-  unsigned long long i = first;
+GMPI_NOINLINE void copy_elements(T *to, const T *from, std::uint32_t count, std::uint32_t first,
+                                 std::uint32_t step) {
+  std::uint32_t i = first;
+  GMPI_NO_UNROLL
   for (; i + 3 * step < count; i += 4 * step) {
-    T a = in[i], b = in[i + step], c = in[i + 2 * step], d = in[i + 3 * step];
-    out[i] = a;
-    out[i + step] = b;
-    out[i + 2 * step] = c;
-    out[i + 3 * step] = d;
+    T a = from[i], b = from[i + step], c = from[i + 2 * step], d = from[i + 3 * step];
+    to[i] = a;
+    to[i + step] = b;
+    to[i + 2 * step] = c;
+    to[i + 3 * step] = d;
   }
+  GMPI_NO_UNROLL
   for (; i < count; i += step)
-    out[i] = in[i];
+    to[i] = from[i];
 }
 
-/// One member's share of a copy made by `size` threads, `rank` being this one's number.
+/// The same for bytes; `to` and `from` are multiples of sizeof(T). Returns how many are left over.
+template <class T>
+GMPI_DEVICE std::uint32_t copy_as(unsigned char *to, const unsigned char *from, std::uint32_t bytes,
+                                  std::uint32_t rank, std::uint32_t size) {
+  copy_elements(reinterpret_cast<T *>(to), reinterpret_cast<const T *>(from),
+                bytes / static_cast<std::uint32_t>(sizeof(T)), rank, size);
+  return bytes % sizeof(T);
+}
+
+/// One member's share of a copy made by `size` threads (1024 at most), `rank` being this one's
+/// number. In pieces that 32-bit numbers can count.
 GMPI_OUT_OF_LINE void copy_share(void *to, const void *from, unsigned long long bytes,
-                            unsigned long long rank, unsigned long long size) {
+                                 std::uint32_t rank, std::uint32_t size) {
+  constexpr std::uint32_t largest = 1u << 30;
+  auto *out = static_cast<unsigned char *>(to);
+  auto *in = static_cast<const unsigned char *>(from);
   auto alignment = reinterpret_cast<std::uint64_t>(to) | reinterpret_cast<std::uint64_t>(from);
-  unsigned long long done = 0;
-  if ((alignment & 15) == 0) {
-    copy_elements<uint4>(to, from, bytes / 16, rank, size);
-    done = bytes / 16 * 16;
-  } else if ((alignment & 7) == 0) {
-    copy_elements<unsigned long long>(to, from, bytes / 8, rank, size);
-    done = bytes / 8 * 8;
-  } else if ((alignment & 3) == 0) {
-    copy_elements<unsigned>(to, from, bytes / 4, rank, size);
-    done = bytes / 4 * 4;
+  GMPI_NO_UNROLL
+  while (bytes != 0) {
+    auto piece = bytes < largest ? static_cast<std::uint32_t>(bytes) : largest;
+    std::uint32_t rest = piece;
+    if ((alignment & 15) == 0)
+      rest = copy_as<uint4>(out, in, piece, rank, size);
+    else if ((alignment & 7) == 0)
+      rest = copy_as<unsigned long long>(out, in, piece, rank, size);
+    else if ((alignment & 3) == 0)
+      rest = copy_as<unsigned>(out, in, piece, rank, size);
+    copy_elements(out + (piece - rest), in + (piece - rest), rest, rank, size);
+    out += piece;
+    in += piece;
+    bytes -= piece;
   }
-  copy_elements<unsigned char>(static_cast<unsigned char *>(to) + done,
-                               static_cast<const unsigned char *>(from) + done, bytes - done, rank,
-                               size);
 }
 
 } // namespace gmpi::device
