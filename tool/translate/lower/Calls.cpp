@@ -54,6 +54,9 @@ private:
   void copy(const ScopedFunction &F, unsigned Index);
   bool canBeCopied(const FunctionDecl *F);
   void tellUnreached();
+  Position place(const CallExpr *Call) const {
+    return Where.position(nameLocation(Call->getCallee()->IgnoreParenImpCasts()));
+  }
   static std::string copyName(const FunctionDecl *F, unsigned Index) {
     return F->getNameAsString() + "__scope" + std::to_string(Index + 1);
   }
@@ -66,7 +69,7 @@ private:
 
 void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
   for (const ScopedCall &Call : S.Calls) {
-    Position At = Where.position(Call.Loc);
+    Position At = place(Call.Call);
     auto Written = Calls.find(At);
     Reached.insert(At);
     if (Written == Calls.end()) {
@@ -79,7 +82,7 @@ void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
   }
   for (const CalleeUse &Use : S.Callees)
     if (Use.Specialisation != 0) {
-      Span Name = Where.token(Use.Loc);
+      Span Name = Where.token(nameLocation(Use.Call->getCallee()->IgnoreParenImpCasts()));
       if (Name.isValid())
         Changes.replace(Name, copyName(asWritten(Use.Callee), Use.Specialisation));
     }

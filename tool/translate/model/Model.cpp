@@ -265,6 +265,8 @@ SourceLocation nameLocation(const Expr *Name) {
     return Reference->getLocation();
   if (auto *Lookup = dyn_cast<OverloadExpr>(Name))
     return Lookup->getNameLoc();
+  if (auto *Member = dyn_cast<MemberExpr>(Name))
+    return Member->getMemberLoc();
   return Name->getExprLoc();
 }
 
@@ -273,11 +275,6 @@ bool isDeviceCode(const FunctionDecl *F) {
 }
 
 bool isHostCode(const FunctionDecl *F) { return !isDeviceCode(F); }
-
-const FunctionDecl *asWritten(const FunctionDecl *F) {
-  const FunctionDecl *Pattern = F->getTemplateInstantiationPattern();
-  return Pattern ? Pattern : F;
-}
 
 Model buildModel(const Pass &P) { return Builder(P).build(); }
 

@@ -2,6 +2,7 @@
 // device code. Templates are seen as written; what their instantiations add is merged by place.
 #pragma once
 
+#include "../analyze/MpiReach.h"
 #include "Locations.h"
 #include "llvm/ADT/DenseMap.h"
 #include <map>
@@ -97,7 +98,5 @@ clang::SourceLocation nameLocation(const clang::Expr *Name);
 bool isDeviceCode(const clang::FunctionDecl *Function);
 /// Whether it runs on the host only.
 bool isHostCode(const clang::FunctionDecl *Function);
-/// The declaration that stands in the text for a function or any instantiation of it.
-const clang::FunctionDecl *asWritten(const clang::FunctionDecl *Function);
 
 } // namespace gmpi::translate
