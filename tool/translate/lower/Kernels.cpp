@@ -6,7 +6,7 @@
 //
 //   __global__ void k__queue(::gmpi::Launched gmpi_launched, int n) { ::gmpi::Participant ...; ... }
 //   static constexpr ::gmpi::KernelInfo k__info{...};
-//   __global__ void k(int n) { ::gmpi::raw_launch("k"); }
+//   __global__ void k(int n) { ::gmpi::raw_launch({"k", ...}); }
 //   static inline void k__launch(const ::gmpi::Launch &gmpi_launch, int n) { gmpi_launch.queue(...); }
 //   static const ::gmpi::Kernel k__kernel{k, k__queue, k__info};
 //
@@ -175,8 +175,9 @@ std::string KernelLowering::infoObject() {
   return "static constexpr ::gmpi::KernelInfo " + Names.info() + info() + ";\n";
 }
 
+/// The info is spelled out again: device code cannot refer to a host object.
 std::string KernelLowering::stub() {
-  return S.declaration() + " { ::gmpi::raw_launch(\"" + Names.Kernel + "\"); }\n";
+  return S.declaration() + " { ::gmpi::raw_launch(" + info() + "); }\n";
 }
 
 std::string KernelLowering::launchHead(const Signature &From, bool WithDefaults) const {
