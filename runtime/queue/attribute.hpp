@@ -72,24 +72,24 @@ GMPI_HOST_DEVICE constexpr bool asks_for_copy(ReplyKind kind) {
          kind == ReplyKind::copy_out_last;
 }
 
-GMPI_HOST_DEVICE inline void pack(const Attribute &attribute, std::uint32_t generation,
-                                  std::uint64_t *words) {
-  for (int i = 4; i < attribute_words; ++i)
-    words[i] = 0;
+/// Contents of an Attribute's words, yet without generation. `words` is zeroed.
+GMPI_HOST_DEVICE inline void pack_contents(const Attribute &attribute, std::uint64_t *words) {
   words[0] = std::uint64_t(attribute.function) | std::uint64_t(attribute.scope) << 8 |
-               std::uint64_t(attribute.inline_in) << 10 |
-               std::uint64_t(attribute.detached) << 11 | std::uint64_t(attribute.slot) << 12 |
-               std::uint64_t(attribute.launch & 0xffffff) << 24;
+             std::uint64_t(attribute.inline_in) << 10 | std::uint64_t(attribute.detached) << 11 |
+             std::uint64_t(attribute.slot) << 12 | std::uint64_t(attribute.launch & 0xffffff) << 24;
   words[1] = std::uint64_t(attribute.site.file) << 20 | (attribute.site.line & 0xfffff);
   words[2] =
       std::uint64_t(attribute.turn & 0xffff) | std::uint64_t(attribute.serial & 0xffff) << 16;
   words[3] = attribute.in_bytes;
   encode_arguments(attribute.function, attribute.arguments, words + 4);
-#ifdef __CUDA_ARCH__
-#pragma unroll 1 // unrolled, it would need a register for every word
-#endif
+}
+
+/// An Attribute's words as they stand in the ring.
+inline void pack(const Attribute &attribute, std::uint32_t generation, std::uint64_t *words) {
+  std::uint64_t contents[attribute_words] = {};
+  pack_contents(attribute, contents);
   for (int i = 0; i < attribute_words; ++i)
-    words[i] = tag_word(words[i], generation);
+    words[i] = tag_word(contents[i], generation);
 }
 
 inline Attribute unpack_attribute(const std::uint64_t *words) {

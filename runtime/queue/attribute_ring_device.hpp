@@ -37,12 +37,14 @@ GMPI_DEVICE unsigned char *ring_payload(const Context &context, unsigned long lo
 /// the team's barrier and fence_system(), both the caller's.
 GMPI_OUT_OF_LINE void write_attribute(const Context &context, unsigned long long ticket,
                                       const Attribute &attribute) {
-  std::uint64_t words[attribute_words];
-  pack(attribute, static_cast<std::uint32_t>(ticket / ring_slots + 1), words);
+  auto generation = static_cast<std::uint32_t>(ticket / ring_slots + 1);
+  std::uint64_t contents[attribute_words] = {};
+  pack_contents(attribute, contents);
   std::uint64_t *to = context.ring + ticket % ring_slots * attribute_words;
   GMPI_NO_UNROLL
   for (int i = 0; i < attribute_words; i += 2)
-    store_system(to + i, words[i], words[i + 1]);
+    store_system(to + i, tag_word(contents[i], generation),
+                 tag_word(contents[i + 1], generation));
 }
 
 /// The same for an Attribute without data.
