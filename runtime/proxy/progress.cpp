@@ -7,7 +7,6 @@
 #include "start.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -463,7 +462,7 @@ HostData Progress::allocate(std::size_t bytes) {
     return {};
   if (unsigned char *piece = queue_.staging().take(bytes))
     return {piece, bytes, HostData::staged};
-  auto *memory = static_cast<unsigned char *>(std::malloc(bytes));
+  unsigned char *memory = pageable_.take(bytes);
   if (memory == nullptr)
     fatal("no memory for a message of %zu bytes", bytes);
   return {memory, bytes, HostData::pageable};
@@ -473,7 +472,7 @@ void Progress::free(HostData &data) {
   if (data.kind == HostData::staged)
     queue_.staging().give(data.address);
   else if (data.kind == HostData::pageable)
-    std::free(data.address);
+    pageable_.give(data.address);
   data = {};
 }
 

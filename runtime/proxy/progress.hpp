@@ -4,6 +4,7 @@
 // Invariant: it never blocks, in MPI or in CUDA.
 #pragma once
 
+#include "../transport/pageable_pool.hpp"
 #include "operation.hpp"
 
 #include <deque>
@@ -57,6 +58,7 @@ private:
   void free(HostData &data);
 
   DeviceQueue queue_;
+  PageablePool pageable_;
   std::deque<Operation> operations_;   ///< by request slot; behind them, the detached ones
   std::vector<Operation *> free_detached_;
   std::vector<Operation *> running_;   ///< MPI's

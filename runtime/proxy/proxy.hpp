@@ -46,6 +46,7 @@ private:
 
   void run();
   bool work();
+  void finish_sends();
   bool needed() const;
 
   std::mutex mutex_; ///< setting devices up; sleeping
