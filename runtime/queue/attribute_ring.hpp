@@ -11,9 +11,10 @@ namespace gmpi {
 class AttributeRing {
 public:
   /// `words` is [ring_slots][attribute_words], `consumed` one word; both zeroed, in memory that the
-  /// producers reach, owned by the caller.
-  AttributeRing(const std::uint64_t *words, std::uint64_t *consumed)
-      : words_(words), consumed_(consumed) {}
+  /// producers reach, owned by the caller. `first`: Attributes taken already (tests begin near the
+  /// generation's wrap).
+  AttributeRing(const std::uint64_t *words, std::uint64_t *consumed, std::uint64_t first = 0)
+      : words_(words), consumed_(consumed), next_(first) {}
 
   /// The next Attribute, if it has arrived whole. release() goes on to the one after.
   bool peek(Attribute &attribute) {
@@ -45,7 +46,7 @@ private:
   static constexpr std::uint64_t credit_interval = ring_slots / 8;
   const std::uint64_t *words_;
   std::uint64_t *consumed_;
-  std::uint64_t next_ = 0;
+  std::uint64_t next_;
 };
 
 } // namespace gmpi

@@ -1,0 +1,62 @@
+// The memory that kernels and proxy share, as ordinary memory, so that a test can play both ends of
+// the queue's protocols: a thread of the host runs the producers' code as well as the consumer's.
+#pragma once
+
+#include "queue/attribute_ring.hpp"
+#include "queue/request_slots_device.hpp"
+
+#include <vector>
+
+struct QueueMemory {
+  std::vector<std::uint64_t> ring, consumed, replies, host_releases;
+  std::vector<unsigned char> ring_payload;
+  std::vector<gmpi::RequestRecord> records;
+  std::vector<std::uint32_t> free_slots, seen_releases;
+  gmpi::RingState ring_state{};
+  gmpi::Context context{};
+
+  /// As it is once `first` Attributes have gone through the ring.
+  explicit QueueMemory(std::uint64_t first = 0)
+      : ring(gmpi::ring_slots * gmpi::attribute_words), consumed(1, first),
+        replies(gmpi::request_slots * gmpi::reply_words), host_releases(gmpi::request_slots),
+        ring_payload(std::size_t(gmpi::ring_slots) * gmpi::inline_bytes),
+        records(gmpi::request_slots), free_slots(gmpi::request_slots / 32),
+        seen_releases(gmpi::request_slots), ring_state{first, first} {
+    for (std::uint32_t slot = 0; slot < gmpi::ring_slots; ++slot) {
+      std::uint64_t lap = first / gmpi::ring_slots + (slot < first % gmpi::ring_slots);
+      for (int i = 0; i < gmpi::attribute_words; ++i)
+        ring[slot * gmpi::attribute_words + i] =
+            gmpi::tag_word(lap == 0 ? 0 : 0x111111111111 * (i + 1), lap);
+    }
+    for (std::uint32_t slot = gmpi::launch_slots; slot < gmpi::request_slots; ++slot)
+      free_slots[slot / 32] |= 1u << slot % 32;
+    context.ring = ring.data();
+    context.ring_state = &ring_state;
+    context.ring_payload = ring_payload.data();
+    context.consumed = consumed.data();
+    context.replies = replies.data();
+    context.host_releases = reinterpret_cast<gmpi::HostRelease *>(host_releases.data());
+    context.records = records.data();
+    context.free_slots = free_slots.data();
+    context.seen_releases = seen_releases.data();
+  }
+  QueueMemory(const QueueMemory &) = delete;
+
+  gmpi::AttributeRing consumer() {
+    return gmpi::AttributeRing(ring.data(), consumed.data(), consumed[0]);
+  }
+
+  /// As the proxy replies, but for the last `missing` words.
+  void reply(std::uint32_t slot, std::uint32_t turn, const gmpi::Reply &reply, int missing = 0) {
+    std::uint64_t words[gmpi::reply_words];
+    gmpi::pack(reply, turn, words);
+    for (int i = 0; i < gmpi::reply_words - missing; ++i)
+      __atomic_store_n(&replies[slot * gmpi::reply_words + i], words[i], __ATOMIC_RELEASE);
+  }
+
+  /// As the proxy gives back a slot that a host call has finished with.
+  void release_from_host(std::uint32_t slot, std::uint32_t turn) {
+    std::uint64_t count = (host_releases[slot] + 1) & 0xffffffff;
+    __atomic_store_n(&host_releases[slot], std::uint64_t(turn) << 32 | count, __ATOMIC_RELEASE);
+  }
+};
