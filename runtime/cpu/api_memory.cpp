@@ -1,6 +1,7 @@
 // Allocation and pointers.
 #include "api_support.hpp"
 #include "device_memory.hpp"
+#include "preemption.hpp"
 
 using gmpi::cpu::device_memory;
 using gmpi::cpu::DeviceMemory;
@@ -37,6 +38,7 @@ void know_symbol(const void *address, std::size_t bytes) {
 }
 
 bool is_device(const void *p) noexcept {
+  InDevice in_device; // find takes a lock
   DeviceMemory::Found found;
   return device_memory().find(p, found) && found.kind == MemoryKind::device;
 }

@@ -1,6 +1,7 @@
 #define GMPI_CPU_INDEX_CONST // this file sets the built-in indices
 #include "block.hpp"
 
+#include "preemption.hpp"
 #include "settings.hpp"
 
 #include <algorithm>
@@ -65,7 +66,9 @@ void Block::begin(unsigned rank) {
   thread.fiber = fibers_.take();
   current = &thread;
   threadIdx = thread.index;
+  turn_begins();
   thread.fiber->start(run_thread, &thread);
+  turn_ends();
   current = nullptr;
   if (thread.fiber->finished())
     end(thread);
@@ -74,7 +77,9 @@ void Block::begin(unsigned rank) {
 void Block::run_thread(void *argument) {
   GpuThread &thread = *static_cast<GpuThread *>(argument);
   try {
+    in_kernel_code = 1;
     thread.block->kernel_.launch.thread();
+    in_kernel_code = 0;
   } catch (const std::exception &e) {
     fail("uncaught exception: %s", e.what());
   } catch (...) {
@@ -86,7 +91,9 @@ void Block::resume(GpuThread &thread) {
   activity_ = Activity::progress;
   current = &thread;
   threadIdx = thread.index;
+  turn_begins();
   thread.fiber->resume();
+  turn_ends();
   current = nullptr;
   if (thread.fiber->finished())
     end(thread);

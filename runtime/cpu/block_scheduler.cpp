@@ -1,6 +1,7 @@
 #include "block_scheduler.hpp"
 
 #include "fault.hpp"
+#include "preemption.hpp"
 #include "settings.hpp"
 
 #include <sched.h>
@@ -70,10 +71,18 @@ const char *BlockScheduler::last_ended() {
 
 void BlockScheduler::work() {
   handle_faults_on_this_thread();
+  may_be_preempted();
   Worker &worker = *new Worker; // fibers suspended in kernels cannot be destroyed
   for (;;) {
-    admit(worker, worker.resident.empty());
+    if (worker.resident.empty()) {
+      admit(worker, true);
+      worker_is_busy(true);
+    } else {
+      admit(worker, false);
+    }
     back_off(worker, pass(worker));
+    if (worker.resident.empty())
+      worker_is_busy(false);
   }
 }
 

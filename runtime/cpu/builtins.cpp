@@ -1,6 +1,7 @@
 // The built-ins that kernels call, on the block that the calling thread belongs to.
 #include "block.hpp"
 #include "fault.hpp"
+#include "preemption.hpp"
 
 #include <sched.h>
 
@@ -35,6 +36,7 @@ Block &this_block(const char *what) {
 bool in_kernel() noexcept { return current_thread() != nullptr; }
 
 void yield() {
+  InDevice in_device;
   if (GpuThread *thread = current_thread())
     thread->block->yield(Activity::waited);
   else
@@ -42,12 +44,14 @@ void yield() {
 }
 
 void maybe_yield() {
+  InDevice in_device;
   GpuThread *thread = current_thread();
   if (thread && ++polling.calls % calls_between_turns == 0)
     thread->block->yield(Activity::polled);
 }
 
 void note_atomic(const void *address, unsigned long long found) {
+  InDevice in_device;
   const bool again = polling.address == address && polling.found == found;
   polling.equal = again ? polling.equal + 1 : 0;
   polling.address = address;
@@ -65,6 +69,7 @@ void note_atomic(const void *address, unsigned long long found) {
 }
 
 int block_barrier(Place place, Vote vote, int predicate) {
+  InDevice in_device;
   return this_block("__syncthreads").barrier(place, vote, predicate);
 }
 
@@ -74,6 +79,7 @@ bool cooperative_grid() noexcept {
 }
 
 void grid_barrier(Place place) {
+  InDevice in_device;
   Block &block = this_block("a grid barrier");
   if (!cooperative_grid())
     fail("%s:%u: a grid barrier in a kernel that was not launched cooperatively", place.file,
@@ -82,6 +88,7 @@ void grid_barrier(Place place) {
 }
 
 WarpValues warp_exchange(WarpKind kind, unsigned mask, unsigned long long value, Place place) {
+  InDevice in_device;
   return this_block("a warp operation").exchange(kind, mask, value, place);
 }
 
@@ -101,6 +108,7 @@ void fence() noexcept {
 }
 
 void *shared_storage(SharedSite site, const void *type, std::size_t bytes, std::size_t alignment) {
+  InDevice in_device;
   return this_block("a __shared__ variable").shared().variable(site, type, bytes, alignment);
 }
 void *dynamic_shared_storage() { return this_block("a __shared__ variable").shared().dynamic(); }

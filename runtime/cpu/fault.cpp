@@ -2,6 +2,7 @@
 
 #include "block.hpp"
 #include "device_memory.hpp"
+#include "preemption.hpp"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -89,6 +90,7 @@ bool add_address(Message &message, const void *address, const void *context) {
 }
 
 void handle(int signal, siginfo_t *info, void *context) {
+  in_kernel_code = 0;
   Message message;
   message.add("gmpi: cpu device: ");
   bool say = !reported;
@@ -134,6 +136,7 @@ void handle_faults_on_this_thread() {
 }
 
 void fail(const char *format, ...) {
+  in_kernel_code = 0;
   Message message;
   message.add("gmpi: cpu device: ");
   va_list arguments;

@@ -194,6 +194,27 @@ TEST(CpuBlock, locks_among_the_threads_of_a_warp) {
   EXPECT_EQ(count[0], static_cast<int>(blocks * 128));
 }
 
+TEST(CpuBlock, polling_plain_memory) {
+  if (cpu::address_sanitizer || cpu::thread_sanitizer)
+    GTEST_SKIP() << "threads are not interrupted under sanitizers";
+  Values<int> flag(2), count(1);
+  run({4, 16}, [flag = flag.data, count = count.data] {
+    volatile int *mine = &flag[0], *later = &flag[1];
+    if (blockIdx.x == 0) {
+      while (*mine == 0) {
+      }
+      atomicAdd(count, 1);
+    } else if (blockIdx.x == 3 && threadIdx.x == 15) {
+      while (*later == 0) {
+      }
+      *mine = 1;
+    } else if (blockIdx.x == 2 && threadIdx.x == 3) {
+      *later = 1;
+    }
+  });
+  EXPECT_EQ(count[0], 16);
+}
+
 TEST(CpuBlock, launches_are_checked) {
   auto nothing = [] {};
   EXPECT_EQ(launch({0, 1}, nothing), cudaErrorInvalidConfiguration);
