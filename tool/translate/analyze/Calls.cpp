@@ -26,14 +26,6 @@ bool isCopyOrMove(const FunctionDecl *Function) {
   return Method && (Method->isCopyAssignmentOperator() || Method->isMoveAssignmentOperator());
 }
 
-bool mayBeAnother(const clang::CXXMethodDecl *Method, const clang::CallExpr *E) {
-  if (!Method->isVirtual() || Method->hasAttr<clang::FinalAttr>() ||
-      Method->getParent()->hasAttr<clang::FinalAttr>())
-    return false;
-  const auto *Member = llvm::dyn_cast<clang::MemberExpr>(E->getCallee()->IgnoreParens());
-  return !Member || !Member->hasQualifier();
-}
-
 } // namespace
 
 Value Interpreter::call(const clang::CallExpr *E) {
@@ -67,8 +59,8 @@ Value Interpreter::call(const clang::CallExpr *E) {
     copyObject(To, value(Arguments[0]), Shared.Ast.getCanonicalTagType(Method->getParent()), E);
     return To;
   }
-  if (Method && mayBeAnother(Method, E)) {
-    if (const FunctionDecl *Target = Shared.Reach.indirectTarget(Method))
+  if (isVirtualCall(E)) {
+    if (const FunctionDecl *Target = Shared.Reach.indirectTarget(E))
       refuse(E, E->getExprLoc(), "scope_virtual_call", {quoted(Function)}, Target);
     llvm::SmallVector<const Expr *, 8> All = Arguments;
     if (Object)
@@ -295,7 +287,7 @@ Value Interpreter::indirectCall(const clang::CallExpr *E) {
         return mpiCall(E, *Mpi);
   value(E->getCallee());
   if (!E->isTypeDependent() && !Callee->isTypeDependent())
-    if (const FunctionDecl *Target = Shared.Reach.indirectTarget(nullptr))
+    if (const FunctionDecl *Target = Shared.Reach.indirectTarget(E))
       refuse(E, E->getExprLoc(), "scope_function_pointer", {"`" + Shared.text(Callee) + "`"},
              Target);
   return unknownCall(E, argumentsOf(E), "`" + Shared.text(Callee) + "`");

@@ -21,7 +21,7 @@ const Cause *Causes::get(Cause New) {
   for (const Cause *C = New.Because; C; C = C->Because)
     if (++Links > 3 || (C->Loc == New.Loc && C->What == New.What))
       return New.Because;
-  auto &Slot = Known[{New.Loc, New.What, New.Because}];
+  auto &Slot = Known[{New.Loc, New.What, New.Detail, New.Proven, New.Because}];
   if (!Slot)
     Slot = std::make_unique<Cause>(std::move(New));
   return Slot.get();

@@ -31,7 +31,7 @@ public:
   const Cause *get(Cause New);
 
 private:
-  using Key = std::tuple<clang::SourceLocation, std::string, const Cause *>;
+  using Key = std::tuple<clang::SourceLocation, std::string, std::string, bool, const Cause *>;
   std::map<Key, std::unique_ptr<Cause>> Known;
 };
 

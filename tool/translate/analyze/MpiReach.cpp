@@ -13,6 +13,15 @@ const FunctionDecl *definitionOf(const FunctionDecl *Function) {
   return Function && Function->hasBody(Definition) ? Definition : nullptr;
 }
 
+bool isVirtualCall(const clang::CallExpr *Call) {
+  const auto *Method = llvm::dyn_cast_if_present<clang::CXXMethodDecl>(Call->getDirectCallee());
+  if (!Method || !Method->isVirtual() || Method->hasAttr<clang::FinalAttr>() ||
+      Method->getParent()->hasAttr<clang::FinalAttr>())
+    return false;
+  const auto *Member = llvm::dyn_cast<clang::MemberExpr>(Call->getCallee()->IgnoreParens());
+  return !Member || !Member->hasQualifier();
+}
+
 const FunctionDecl *asWritten(const FunctionDecl *Function) {
   if (const FunctionDecl *Pattern = Function->getTemplateInstantiationPattern())
     Function = Pattern;
@@ -33,8 +42,8 @@ public:
   bool VisitCallExpr(clang::CallExpr *Call) {
     if (const FunctionDecl *Callee = Call->getDirectCallee())
       add(Callee, Call);
-    else
-      addByName(Call->getCallee());
+    else if (!addByName(Call->getCallee()) && !Call->isTypeDependent())
+      Facts.Indirect.push_back(Call);
     return true;
   }
 
@@ -79,20 +88,23 @@ private:
       Facts.Meets = true;
     if (What != Effect::Unknown)
       return;
+    if (isVirtualCall(Call))
+      Facts.Indirect.push_back(Call);
     if (const FunctionDecl *Definition = definitionOf(Callee))
       Facts.Callees.push_back(Definition);
   }
 
   /// In a template's pattern.
-  void addByName(const clang::Expr *Callee) {
+  bool addByName(const clang::Expr *Callee) {
     const auto *Name = llvm::dyn_cast<clang::UnresolvedLookupExpr>(Callee->IgnoreParenImpCasts());
     if (!Name || !Name->getName().isIdentifier())
-      return;
-    if (const MpiFunction *Mpi =
-            findMpiFunction(Name->getName().getAsIdentifierInfo()->getName())) {
-      Facts.CallsMpi = true;
-      Facts.Meets |= !Mpi->isLocal();
-    }
+      return false;
+    const MpiFunction *Mpi = findMpiFunction(Name->getName().getAsIdentifierInfo()->getName());
+    if (!Mpi)
+      return false;
+    Facts.CallsMpi = true;
+    Facts.Meets |= !Mpi->isLocal();
+    return true;
   }
 
   void useOf(const clang::Expr *Base, const clang::NamedDecl *Member) {
@@ -137,18 +149,29 @@ std::set<const FunctionDecl *> MpiReach::allReached(const FunctionDecl *Function
   return Found;
 }
 
-bool MpiReach::reachesMpi(const FunctionDecl *Function) {
-  Function = definitionOf(Function);
-  if (!Function)
-    return false;
-  if (auto Found = Reaches.find(Function); Found != Reaches.end())
+bool MpiReach::reachesByName(const FunctionDecl *Function) {
+  if (auto Found = ReachesByName.find(Function); Found != ReachesByName.end())
     return Found->second;
   auto Reached = allReached(Function);
   bool Result = llvm::any_of(Reached, [&](const FunctionDecl *F) { return factsOf(F).CallsMpi; });
   // Whoever is reached from a function that reaches nothing, reaches nothing either.
   if (!Result)
     for (const FunctionDecl *F : Reached)
-      Reaches[F] = false;
+      ReachesByName[F] = false;
+  return ReachesByName[Function] = Result;
+}
+
+bool MpiReach::reachesMpi(const FunctionDecl *Function) {
+  Function = definitionOf(Function);
+  if (!Function)
+    return false;
+  if (auto Found = Reaches.find(Function); Found != Reaches.end())
+    return Found->second;
+  bool Result = reachesByName(Function);
+  if (!Result)
+    for (const FunctionDecl *F : allReached(Function))
+      Result |= llvm::any_of(factsOf(F).Indirect,
+                             [&](const clang::CallExpr *Call) { return indirectTarget(Call); });
   return Reaches[Function] = Result;
 }
 
@@ -226,17 +249,25 @@ void MpiReach::collectIndirectTargets() {
   Collected = true;
 }
 
-const FunctionDecl *MpiReach::indirectTarget(const clang::CXXMethodDecl *Method) {
+const FunctionDecl *MpiReach::indirectTarget(const clang::CallExpr *Call) {
   collectIndirectTargets();
-  if (Method) {
+  if (const auto *Method =
+          llvm::dyn_cast_if_present<clang::CXXMethodDecl>(Call->getDirectCallee())) {
     for (const clang::CXXMethodDecl *Candidate : VirtualMethods)
-      if (isOrOverrides(Candidate, Method) && reachesMpi(Candidate))
+      if (isOrOverrides(Candidate, Method) && reachesByName(Candidate))
         return Candidate;
     return nullptr;
   }
-  // Kernels have their addresses taken by launches, and cannot be called.
+  clang::QualType Type = Call->getCallee()->getType();
+  if (Type->isPointerType())
+    Type = Type->getPointeeType();
+  // Kernels have their addresses taken by launches, and cannot be called. A pointer to a member may
+  // be to any.
   for (const FunctionDecl *Candidate : AddressTaken)
-    if (!Candidate->hasAttr<clang::CUDAGlobalAttr>() && reachesMpi(Candidate))
+    if (!Candidate->hasAttr<clang::CUDAGlobalAttr>() &&
+        (!Type->isFunctionType() ||
+         Context.hasSameFunctionTypeIgnoringExceptionSpec(Type, Candidate->getType())) &&
+        reachesByName(Candidate))
       return Candidate;
   return nullptr;
 }

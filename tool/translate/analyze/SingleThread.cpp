@@ -176,7 +176,7 @@ unsigned selectedParts(const Expr *Condition, bool Truth, ValueOf Values,
     if (Binary->isComparisonOp())
       return selectedByComparison(Binary, Truth, Values, Context);
   }
-  IndexShape Shape = Values(E).Shape;
+  IndexShape Shape = Values(Condition).Shape;
   return Truth ? Shape.Selects : Shape.Parts;
 }
 
