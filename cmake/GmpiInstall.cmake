@@ -31,6 +31,12 @@ if(TARGET gmpi_cpu_device)
 endif()
 set(GMPI_LINK_cpu -lboost_context -pthread)
 set(GMPI_LINK_cuda -pthread)
+foreach(device IN LISTS GMPI_DEVICES)
+  get_target_property(options gmpi_${device} INTERFACE_LINK_OPTIONS)
+  if(options)
+    list(APPEND GMPI_LINK_${device} ${options})
+  endif()
+endforeach()
 
 # --- gmpi.conf --------------------------------------------------------------------------------------
 # Lines "key: value", a key once for each value; $PREFIX is the folder that holds share/gmpi.

@@ -52,7 +52,7 @@ cudaError_t run(const KernelEntry &entry, const Configuration &configuration, vo
     return cudaErrorCooperativeLaunchTooLarge;
   DeviceQueue &queue = proxy->queue_of_current_device();
   std::uint32_t index = 0;
-  LaunchState *state = queue.begin_launch(entry, index);
+  LaunchState *state = queue.begin_launch(entry, configuration.stream, index);
   Launched launched{state, index};
   proxy->launch_begins();
   cudaError_t error = launch_on_device(entry, configuration, &launched, arguments,

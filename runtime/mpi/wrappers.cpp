@@ -5,6 +5,8 @@
 #include "../launch/launch.hpp"
 #include "../proxy/backoff.hpp"
 #include "../proxy/errors.hpp"
+#include "../proxy/exit.hpp"
+#include "../proxy/host_wait.hpp"
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
 #include "../proxy/start.hpp"
@@ -28,7 +30,9 @@ int initialize(int *argc, char ***argv, int required, int *provided) {
     *provided = std::max(required, got);
   install_error_handler();
   launch::choose_device();
+  note_main_thread(required);
   Proxy::start();
+  watch_exit();
   return MPI_SUCCESS;
 }
 
@@ -99,16 +103,21 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
 
 int MPI_Finalize() {
   if (Proxy *proxy = Proxy::instance()) {
-    cudaDeviceSynchronize();
-    proxy->note_finalizing();
-    // The proxy goes on answering ranks that are not there yet: they may be waiting for this one.
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    if (PMPI_Ibarrier(MPI_COMM_WORLD, &barrier) == MPI_SUCCESS)
-      wait_for(barrier);
+    {
+      HostWait wait;
+      cudaDeviceSynchronize();
+    }
+    // Ranks that are not there yet may be waiting for this one: they are told that it has finished.
+    proxy->wait_for_all_ranks();
     Proxy::stop();
   }
   remove_error_handler();
   return PMPI_Finalize();
+}
+
+int MPI_Abort(MPI_Comm communicator, int error_code) {
+  expect_exit();
+  return PMPI_Abort(communicator, error_code);
 }
 
 int MPI_Comm_set_errhandler(MPI_Comm communicator, MPI_Errhandler handler) {

@@ -137,13 +137,14 @@ void DeviceQueue::add_launch_states() {
   check(cudaStreamSynchronize(stream_), "cannot clear device memory");
 }
 
-LaunchState *DeviceQueue::begin_launch(const launch::KernelEntry &kernel, std::uint32_t &index) {
+LaunchState *DeviceQueue::begin_launch(const launch::KernelEntry &kernel, cudaStream_t stream,
+                                       std::uint32_t &index) {
   std::lock_guard lock(launches_mutex_);
   for (index = 0; index < launches_.size() && launches_[index].kernel != nullptr;)
     ++index;
   if (index == launches_.size())
     add_launch_states();
-  launches_[index] = {&kernel, Clock::now()};
+  launches_[index] = {&kernel, Clock::now(), stream};
   return launch_states_[index];
 }
 
@@ -155,6 +156,15 @@ void DeviceQueue::end_launch(std::uint32_t index) {
 DeviceQueue::LaunchRecord DeviceQueue::launch_record(std::uint32_t index) const {
   std::lock_guard lock(launches_mutex_);
   return index < launches_.size() ? launches_[index] : LaunchRecord{};
+}
+
+std::vector<DeviceQueue::LaunchRecord> DeviceQueue::launches_in_flight() const {
+  std::lock_guard lock(launches_mutex_);
+  std::vector<LaunchRecord> running;
+  for (const LaunchRecord &launch : launches_)
+    if (launch.kernel != nullptr)
+      running.push_back(launch);
+  return running;
 }
 
 void DeviceQueue::reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply) {

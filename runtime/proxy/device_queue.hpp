@@ -47,13 +47,16 @@ public:
   struct LaunchRecord {
     const launch::KernelEntry *kernel = nullptr; ///< null: free
     Clock::time_point started;
+    cudaStream_t stream = nullptr;
   };
   /// State for one more launch; grows the table where none is free.
-  LaunchState *begin_launch(const launch::KernelEntry &kernel, std::uint32_t &index);
+  LaunchState *begin_launch(const launch::KernelEntry &kernel, cudaStream_t stream,
+                            std::uint32_t &index);
   /// The launch's last thread has left (or it never started).
   void end_launch(std::uint32_t index);
   /// A copy of the record.
   LaunchRecord launch_record(std::uint32_t index) const;
+  std::vector<LaunchRecord> launches_in_flight() const;
 
   /// Copies to or from device memory on this device's own stream, and waits; for host calls.
   void copy_to_device(void *to, const void *from, std::size_t bytes);

@@ -1,6 +1,7 @@
 // The fatal error handler.
 #include "errors.hpp"
 
+#include "exit.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 
@@ -26,6 +27,7 @@ void die(MPI_Comm *communicator, int *error, ...) {
         name_of(operation->attribute.scope), text_of(*error).c_str());
   else
     say("an MPI call of the host program failed: %s", text_of(*error).c_str());
+  expect_exit();
   PMPI_Abort(*communicator, *error);
   std::_Exit(1);
 }

@@ -41,6 +41,11 @@ struct Operation {
   std::size_t message_bytes = 0; ///< for the status
   bool waited = false;           ///< somebody is blocked until this is done
   Clock::time_point started;
+  // Who waits: the call itself or, for a nonblocking one, the wait for its request.
+  Clock::time_point waited_since;
+  Scope wait_scope = Scope::thread;
+  Site wait_site{};
+  std::uint32_t wait_launch = 0;
 };
 
 } // namespace gmpi

@@ -2,6 +2,7 @@
 #include "progress.hpp"
 
 #include "../mpi/buffers.hpp"
+#include "exit.hpp"
 #include "report.hpp"
 #include "settings.hpp"
 #include "start.hpp"
@@ -112,7 +113,7 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   case Function::copied:
     return copied(operation);
   case Function::waiting:
-    operation.waited = true;
+    note_wait(operation, attribute);
     if (operation.phase == Phase::complete && operation.out.kind == HostData::pageable)
       move_out(operation);
     return;
@@ -127,8 +128,10 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   operation.moved = operation.received = operation.message_bytes = 0;
   operation.pending = 0;
   operation.requests[0] = operation.requests[1] = operation.foreign = MPI_REQUEST_NULL;
-  operation.waited = kind_of(attribute.function) != Kind::nonblocking && !attribute.detached;
   operation.started = Clock::now();
+  operation.waited = false;
+  if (kind_of(attribute.function) != Kind::nonblocking && !attribute.detached)
+    note_wait(operation, attribute);
   operation.in = operation.out = {};
   switch (kind_of(attribute.function)) {
   case Kind::local:
@@ -139,6 +142,15 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   default:
     return communicate(operation, data);
   }
+}
+
+/// `attribute` says where: the call's own, or that of a wait for its request.
+void Progress::note_wait(Operation &operation, const Attribute &attribute) {
+  operation.waited = true;
+  operation.waited_since = attribute.function == Function::waiting ? Clock::now() : operation.started;
+  operation.wait_scope = attribute.scope;
+  operation.wait_site = attribute.site;
+  operation.wait_launch = attribute.launch;
 }
 
 void Progress::answer_query(Operation &operation) {
@@ -161,6 +173,7 @@ void Progress::answer_query(Operation &operation) {
   default:
     say("MPI_Abort(%d) in a kernel, at %s", arguments.error_code,
         place(operation.attribute.site).c_str());
+    expect_exit();
     PMPI_Abort(arguments.comm, arguments.error_code);
     return;
   }
@@ -195,16 +208,21 @@ void Progress::communicate(Operation &operation, const unsigned char *data) {
 /// Has the kernel copy (more of) the data it sends.
 void Progress::move_in(Operation &operation) {
   Reply reply = make_reply(operation, ReplyKind::copy_in);
+  bool last = false;
   if (operation.in.kind == HostData::staged) {
     reply.address = operation.in.address;
     reply.bytes = operation.in.bytes;
+    last = true;
   } else {
     if (!get_piece(operation, Phase::copying_in))
       return;
     reply.address = operation.piece;
     reply.offset = operation.moved;
     reply.bytes = std::min(operation.in.bytes - operation.moved, settings().bounce_piece);
+    last = operation.moved + reply.bytes == operation.in.bytes;
   }
+  if (last && kind_of(operation.attribute.function) == Kind::nonblocking)
+    reply.kind = ReplyKind::copy_in_last;
   operation.phase = Phase::copying_in;
   answer(operation, reply);
 }
@@ -269,11 +287,7 @@ void Progress::copied(Operation &operation) {
   }
   operation.moved = 0;
   if (operation.phase == Phase::copying_in) {
-    start_mpi(operation);
-    if (kind_of(operation.attribute.function) == Kind::nonblocking &&
-        operation.error == MPI_SUCCESS)
-      answer(operation, make_reply(operation, ReplyKind::accepted));
-    return;
+    return start_mpi(operation);
   }
   free(operation.in);
   free(operation.out);

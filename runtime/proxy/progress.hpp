@@ -17,6 +17,7 @@ public:
   explicit Progress(int device);
 
   DeviceQueue &queue() { return queue_; }
+  const DeviceQueue &queue() const { return queue_; }
 
   /// One pass: takes new Attributes, tests what is running. True where anything moved.
   bool work();
@@ -39,6 +40,7 @@ private:
 
   void begin(const Attribute &attribute, const unsigned char *data);
   Operation &detached_operation();
+  void note_wait(Operation &operation, const Attribute &attribute);
   void end(Operation &operation);
   void answer_query(Operation &operation);
   void communicate(Operation &operation, const unsigned char *data);

@@ -3,30 +3,49 @@
 
 #include "affinity.hpp"
 #include "backoff.hpp"
+#include "host_wait.hpp"
 #include "report.hpp"
 
 namespace gmpi {
 
 namespace {
 std::unique_ptr<Proxy> &the_proxy() {
-  static std::unique_ptr<Proxy> proxy;
+  // Never destroyed: kernels and exit handlers may need the proxy until the very end.
+  static auto &proxy = *new std::unique_ptr<Proxy>;
   return proxy;
 }
 } // namespace
 
 Proxy *Proxy::instance() { return the_proxy().get(); }
 void Proxy::start() { the_proxy() = std::make_unique<Proxy>(); }
-void Proxy::stop() { the_proxy().reset(); }
+
+void Proxy::stop() {
+  the_proxy()->end_thread();
+  the_proxy()->watchdog_.close();
+  the_proxy().reset();
+}
+
+void Proxy::abandon() {
+  if (Proxy *proxy = the_proxy().release())
+    proxy->end_thread();
+}
 
 Proxy::Proxy() : thread_([this] { run(); }) {}
 
-Proxy::~Proxy() {
+Proxy::~Proxy() { end_thread(); }
+
+void Proxy::end_thread() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (!thread_.joinable())
+    return;
+  if (thread_.get_id() == std::this_thread::get_id())
+    thread_.detach();
+  else
+    thread_.join();
 }
 
 void Proxy::run() {
@@ -36,9 +55,10 @@ void Proxy::run() {
   while (!stopping_) {
     if (!needed()) {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, peer_question_interval, [&] { return stopping_ || needed(); });
+      if (wake_.wait_for(lock, peer_question_interval, [&] { return stopping_ || needed(); }))
+        continue;
       lock.unlock();
-      watchdog_.answer_peers();
+      watchdog_.look(published_);
       continue;
     }
     if (work()) {
@@ -46,7 +66,7 @@ void Proxy::run() {
       watchdog_.note_progress();
       continue;
     }
-    watchdog_.check(devices_, launches_in_flight_);
+    watchdog_.check(published_);
     backoff.wait();
   }
   finish_sends();
@@ -100,6 +120,8 @@ DeviceQueue &Proxy::queue_of_current_device() {
 }
 
 void Proxy::launch_begins() {
+  note_launching_thread();
+  watchdog_.note_progress();
   {
     std::lock_guard lock(mutex_);
     ++launches_in_flight_;

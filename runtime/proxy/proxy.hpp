@@ -25,7 +25,10 @@ public:
   /// The running proxy; null before MPI_Init and after MPI_Finalize.
   static Proxy *instance();
   static void start();
+  /// Afterwards. Collective.
   static void stop();
+  /// The program ends without MPI_Finalize: ends the thread, frees nothing.
+  static void abandon();
 
   /// The current device's queue, set up on first use. Any thread.
   DeviceQueue &queue_of_current_device();
@@ -38,13 +41,15 @@ public:
   bool test_from_host(MPI_Request request, MPI_Status *status, int &error);
   /// The host program has made an MPI call: the job is not stuck.
   void note_host_progress() { watchdog_.note_progress(); }
-  /// MPI_Finalize has been called; still answers other ranks' questions.
-  void note_finalizing() { watchdog_.note_finalizing(); }
+  /// MPI_Finalize has been called: waits until every rank has, while the proxy's thread goes on and
+  /// answers ranks that wait for this one.
+  void wait_for_all_ranks() { watchdog_.wait_for_all_ranks(); }
 
 private:
   static constexpr int max_devices = 64;
 
   void run();
+  void end_thread();
   bool work();
   void finish_sends();
   bool needed() const;

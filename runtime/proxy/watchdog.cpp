@@ -1,93 +1,130 @@
-// Reports of calls that do not end.
+// When to report, to ask and to end the job.
 #include "watchdog.hpp"
 
+#include "peer_waits.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "settings.hpp"
 
-#include <sstream>
+#include <algorithm>
+#include <utility>
 
 namespace gmpi {
 
 namespace {
 
+constexpr auto between_looks = std::chrono::milliseconds(250);
+constexpr int most_calls_listed = 20;
+
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
-std::string peer_of(const Attribute &attribute) {
-  const Arguments &a = attribute.arguments;
-  auto rank = [](int peer) {
-    return peer == MPI_ANY_SOURCE ? std::string("any rank") : "rank " + std::to_string(peer);
-  };
-  auto tag = [](int value) {
-    return value == MPI_ANY_TAG ? std::string("any tag") : "tag " + std::to_string(value);
-  };
-  switch (attribute.function) {
-  case Function::Send:
-  case Function::Ssend:
-  case Function::Isend:
-    return " to " + rank(a.dest) + ", " + tag(a.send_tag);
-  case Function::Recv:
-  case Function::Irecv:
-    return " from " + rank(a.source) + ", " + tag(a.recv_tag);
-  case Function::Sendrecv:
-    return " to " + rank(a.dest) + ", " + tag(a.send_tag) + ", from " + rank(a.source) + ", " +
-           tag(a.recv_tag);
-  case Function::Bcast:
-  case Function::Reduce:
-    return ", root " + rank(a.root);
-  default:
-    return "";
-  }
+/// A message that a rank sent before it finished may take this long to arrive.
+std::chrono::duration<double> patience() {
+  return std::chrono::duration<double>(std::clamp(settings().stall_seconds, 1.0, 10.0));
 }
 
-std::string describe(const Operation &operation) {
-  const Attribute &attribute = operation.attribute;
-  std::ostringstream text;
-  text.precision(0);
-  text << std::fixed << name_of(attribute.function) << peer_of(attribute) << " ("
-       << name_of(attribute.scope) << " scope, " << place(attribute.site) << ", for "
-       << seconds(Clock::now() - operation.started) << " s"
-       << (operation.waited ? "" : ", not waited for") << ")";
-  return text.str();
-}
-
-bool outstanding(const Operation &operation) {
-  Phase phase = operation.phase;
-  return phase == Phase::running || phase == Phase::copying_in;
-}
+/// Questions become rarer the longer a stall lasts.
+double between_questions(double idle) { return std::clamp(idle / 10, 1.0, 10.0); }
 
 } // namespace
 
-Watchdog::Watchdog() : last_progress_(Clock::now().time_since_epoch().count()) {}
-Watchdog::~Watchdog() = default;
+Watchdog::Watchdog()
+    : detector_(channel_.rank(), patience()), last_progress_(Clock::now()),
+      last_look_(last_progress_), last_question_(last_progress_) {}
 
-void Watchdog::look(const Progress *const *devices, std::size_t count, int) {
-  double idle = seconds(Clock::now().time_since_epoch() - Clock::duration(last_progress_.load()));
-  if (idle < settings().stall_seconds)
-    reported_ = false;
-  bool timed_out = settings().timeout_seconds > 0 && idle >= settings().timeout_seconds;
-  if ((reported_ || idle < settings().stall_seconds) && !timed_out)
-    return;
-  std::string calls;
-  bool waited = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (devices[i] == nullptr)
-      continue;
-    for (const Operation &operation : devices[i]->operations())
-      if (outstanding(operation)) {
-        calls += "\n  " + describe(operation);
-        waited |= operation.waited;
-      }
-  }
-  if (!waited)
-    return;
-  reported_ = true;
-  if (timed_out)
-    fatal("no progress for %.0f s, GMPI_TIMEOUT is passed; outstanding calls:%s", idle,
-          calls.c_str());
-  say("no progress for %.0f s; outstanding calls:%s", idle, calls.c_str());
+void Watchdog::wait_for_all_ranks() {
+  finished_ = true;
+  channel_.wait_for_all_ranks();
 }
 
-void Watchdog::answer_peers() {}
+bool Watchdog::it_is_time() {
+  Clock::time_point now = Clock::now();
+  note_clock(now);
+  return now - last_look_ >= between_looks;
+}
+
+void Watchdog::note_clock(Clock::time_point now) {
+  if (!moved_.exchange(false, std::memory_order_relaxed))
+    return;
+  last_progress_ = now;
+  reported_ = false;
+  if (asking_)
+    detector_.reset();
+  asking_ = false;
+}
+
+/// Since when nothing has moved, or now where nothing is waited for.
+Clock::time_point Watchdog::idle_since(Devices devices, std::size_t count) const {
+  Clock::time_point oldest = Clock::time_point::max();
+  for (std::size_t i = 0; i < count; ++i)
+    if (devices[i] != nullptr)
+      for (const Operation &operation : devices[i]->operations())
+        if (is_waited_for(operation))
+          oldest = std::min(oldest, operation.waited_since);
+  return std::max(oldest, last_progress_);
+}
+
+void Watchdog::look(Devices devices, std::size_t count) {
+  Clock::time_point now = last_look_ = Clock::now();
+  note_clock(now);
+  Clock::time_point since = idle_since(devices, count);
+  double idle = since < now ? seconds(now - since) : 0;
+  bool stalled = since < now && idle >= settings().stall_seconds;
+  if (settings().timeout_seconds > 0 && idle >= settings().timeout_seconds)
+    fatal("no progress for %.0f s, GMPI_TIMEOUT is passed; outstanding calls:%s", idle,
+          outstanding_calls(devices, count, now).c_str());
+  if (stalled && !std::exchange(reported_, true))
+    say("no progress for %.0f s; outstanding calls:%s", idle,
+        outstanding_calls(devices, count, now).c_str());
+  converse(devices, count, now, stalled);
+  if (!stalled || idle < between_questions(idle) ||
+      seconds(now - last_question_) < between_questions(idle))
+    return;
+  last_question_ = now;
+  asking_ = true;
+  Standing standing = look_at(devices, count, now);
+  standing.stalled = true;
+  send(detector_.ask(standing));
+}
+
+std::string Watchdog::outstanding_calls(Devices devices, std::size_t count,
+                                        Clock::time_point now) const {
+  std::string calls;
+  int listed = 0, more = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (devices[i] != nullptr)
+      for (const Operation &operation : devices[i]->operations())
+        if (is_outstanding(operation)) {
+          if (++listed <= most_calls_listed)
+            calls += "\n  " + describe(operation, now);
+          else
+            ++more;
+        }
+  return more == 0 ? calls : calls + "\n  and " + std::to_string(more) + " more";
+}
+
+/// Hears what other ranks say, answers, and draws the conclusions.
+void Watchdog::converse(Devices devices, std::size_t count, Clock::time_point now, bool stalled) {
+  int from = 0;
+  PeerMessage message;
+  bool heard = channel_.receive(from, message);
+  if (!heard && !stalled)
+    return;
+  Standing standing;
+  if (stalled || finished_)
+    standing = look_at(devices, count, now);
+  standing.stalled = stalled;
+  standing.finished = finished_;
+  for (; heard; heard = channel_.receive(from, message))
+    send(detector_.receive(from, message, standing, now));
+  if (auto verdict = detector_.verdict(standing, now))
+    verdict->fatal ? fatal("%s", verdict->text.c_str()) : say("%s", verdict->text.c_str());
+}
+
+void Watchdog::send(const DeadlockDetector::Outbox &outbox) {
+  for (const auto &[to, message] : outbox)
+    if (to >= 0)
+      channel_.send(to, message);
+}
 
 } // namespace gmpi
