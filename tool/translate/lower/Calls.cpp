@@ -25,8 +25,8 @@ void rewriteCall(Lowering &L, Edits &Changes, const CallExpr *Call, SourceLocati
                  StringRef Function, StringRef Scope) {
   Locations Where(L.Code);
   Span Name = Where.token(NameLoc);
-  SourceRange Callee = Call->getCallee()->getSourceRange();
-  if (Span Qualified = Where.span({Callee.getBegin(), NameLoc});
+  SourceLocation Begin = Call->getCallee()->IgnoreParenImpCasts()->getBeginLoc();
+  if (Span Qualified = Where.span({Begin, NameLoc});
       Qualified.isValid() && Qualified.End == Name.End)
     Name = Qualified;
   Changes.replace(Name, ("::gmpi::" + Scope + "::" + Function).str());

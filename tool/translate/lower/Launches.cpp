@@ -122,7 +122,10 @@ void LaunchLowering::lowerByName(const LaunchSite &Launch, const Span &Open, con
   else
     L.Changes.insert({Name.Begin.File, Name.End}, "__launch");
   L.Changes.replace(Open, "(::gmpi::Launch(");
-  L.Changes.replace(Close, Launch.Call->getNumArgs() == 0 ? ")" : "), ");
+  bool AnyWritten = llvm::any_of(Launch.Call->arguments(), [](const Expr *Argument) {
+    return !isa<CXXDefaultArgExpr>(Argument);
+  });
+  L.Changes.replace(Close, AnyWritten ? "), " : ")");
 }
 
 /// A pointer's type has no default arguments, and no template arguments to deduce.
@@ -187,8 +190,8 @@ void LaunchLowering::lowerApiCall(const KernelApiCall &Call) {
   if (allPlain(Kernels) && !L.isCpu())
     return;
   if (Api.Launches) {
-    SourceRange Callee = Call.Call->getCallee()->getSourceRange();
-    Span Name = Where.span({Callee.getBegin(), Loc});
+    SourceLocation Begin = Call.Call->getCallee()->IgnoreParenImpCasts()->getBeginLoc();
+    Span Name = Where.span({Begin, Loc});
     if (!Name.isValid()) {
       P.diagnostics().report(DiagId::launch_in_macro, Where.shown(Loc));
       return;

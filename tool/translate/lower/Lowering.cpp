@@ -42,9 +42,9 @@ std::string Lowering::site(const Position &Where) {
 void insertLinesAfter(Lowering &L, const Position &Where, const std::string &Lines) {
   const SourceFile &File = *Where.File;
   unsigned End = File.endOfLine(Where.Offset);
-  bool LineIsOver =
-      End > Where.Offset && File.Text[End - 1] == '\n' &&
-      llvm::StringRef(File.Text).slice(Where.Offset, End).trim().empty();
+  llvm::StringRef Rest = llvm::StringRef(File.Text).slice(Where.Offset, End).trim();
+  bool LineIsOver = End > Where.Offset && File.Text[End - 1] == '\n' &&
+                    (Rest.empty() || (Rest.starts_with("//") && !Rest.ends_with("\\")));
   Position At{&File, LineIsOver ? End : Where.Offset};
   L.Changes.insert(At, (LineIsOver ? "" : "\n") + Lines + lineDirective(File, At.line()));
 }

@@ -105,7 +105,8 @@ bool Reader::readPlaces() {
     return true;
   }
   auto *Body = dyn_cast_or_null<CompoundStmt>(F->getBody());
-  if (!Body)
+  // Generated lines follow the body: it must not be a macro's argument.
+  if (!Body || !Body->getRBracLoc().isFileID())
     return false;
   S.Body = Where.position(Body->getLBracLoc());
   Position End = Where.position(Body->getRBracLoc());
