@@ -64,9 +64,9 @@ TEST(CpuGrid, two_that_do_not_fit_together_run_in_turn) {
       if (grid.thread_rank() == 0 && atomicAdd(running, 1) != 0)
         atomicAdd(wrong, 1);
       grid.sync();
-      grid.sync();
       if (grid.thread_rank() == 0)
-        atomicSub(running, 1);
+        atomicSub(running, 1); // while all blocks are still there
+      grid.sync();
     });
   }
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
