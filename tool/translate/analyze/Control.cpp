@@ -57,8 +57,11 @@ State Interpreter::entryOf(unsigned Block) const {
   for (const CFGBlock::AdjacentBlock &From : Of.Blocks[Block]->preds())
     if (From)
       At.joinWith(Ends[From->getBlockID()]);
-  if (At.Reached)
-    joinPaths(Block, At);
+  if (!At.Reached)
+    return At;
+  for (unsigned Left : Of.Flow->leavingBeside(Block))
+    At.joinAccesses(Ends[Left]);
+  joinPaths(Block, At);
   return At;
 }
 

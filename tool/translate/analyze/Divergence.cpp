@@ -13,6 +13,7 @@ Divergence::Divergence(const clang::CFG &Graph, const clang::FunctionDecl *Funct
                        llvm::function_ref<bool(const CFGBlock &)> Synchronises)
     : Size(Graph.getNumBlockIDs()), Entry(Graph.getEntry().getBlockID()),
       Exit(Graph.getExit().getBlockID()), Successors(Size), Predecessors(Size), Controllers(Size),
+      LeavingBeside(Size),
       Joins(Size), Edges(Size) {
   buildGraph(Graph);
   findOrder();
@@ -29,6 +30,7 @@ Divergence::Divergence(const clang::CFG &Graph, const clang::FunctionDecl *Funct
     if (isBranch(Block))
       findJoins(Block);
   findEdges();
+  findLeavingBeside();
 }
 
 void Divergence::buildGraph(const clang::CFG &Graph) {
@@ -408,6 +410,24 @@ void Divergence::findEdges() {
         if (!Reached.test(Block))
           Edges[Block].push_back({Branch, I});
     }
+  }
+}
+
+void Divergence::findLeavingBeside() {
+  for (unsigned Block : Order) {
+    auto Leaves = [&](unsigned Other) {
+      return LeavesPurely.test(Other) || (ReachesEnd.test(Block) && !ReachesEnd.test(Other));
+    };
+    BitVector Found(Size);
+    for (unsigned From : Predecessors[Block])
+      for (unsigned Other : Successors[From])
+        if (Other != Block && Leaves(Other)) {
+          Found.set(Other);
+          Found |= reachableFrom(Other, Successors);
+        }
+    for (unsigned Other : Found.set_bits())
+      if (Leaves(Other))
+        LeavingBeside[Block].push_back(Other);
   }
 }
 

@@ -37,6 +37,9 @@ public:
   const std::vector<DivergentJoin> &joins(unsigned Branch) const { return Joins[Branch]; }
   /// The edges that every path from the entry to the block takes.
   const std::vector<ControlEdge> &edgesBefore(unsigned Block) const { return Edges[Block]; }
+  /// Blocks on which threads leave for good that were with the block's own threads until just before
+  /// it: what they store, the others may see.
+  const std::vector<unsigned> &leavingBeside(unsigned Block) const { return LeavingBeside[Block]; }
   /// Reverse post-order from the entry; blocks that cannot be reached are not in it.
   const std::vector<unsigned> &order() const { return Order; }
   bool isBranch(unsigned Block) const { return Successors[Block].size() > 1; }
@@ -58,6 +61,7 @@ private:
   void findLoops();
   void findJoins(unsigned Branch);
   void findEdges();
+  void findLeavingBeside();
   llvm::BitVector reachableFrom(unsigned Start, const Adjacency &Edges) const;
 
   unsigned Size, Entry, Exit;
@@ -67,7 +71,7 @@ private:
   llvm::BitVector ReachesEnd;   ///< some path goes on to the end of the body
   bool Reducible = true;
   std::vector<Loop> Loops;
-  std::vector<std::vector<unsigned>> Controllers;
+  std::vector<std::vector<unsigned>> Controllers, LeavingBeside;
   std::vector<std::vector<DivergentJoin>> Joins;
   std::vector<std::vector<ControlEdge>> Edges;
 };

@@ -265,6 +265,11 @@ bool State::joinWith(const State &Other) {
     return true;
   }
   bool Changed = Memory.joinWith(Other.Memory);
+  return joinAccesses(Other) || Changed;
+}
+
+bool State::joinAccesses(const State &Other) {
+  bool Changed = false;
   auto Merge = [&](std::set<Access> &Into, const std::set<Access> &From) {
     size_t Before = Into.size();
     Into.insert(From.begin(), From.end());

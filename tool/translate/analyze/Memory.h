@@ -79,6 +79,8 @@ struct State {
   void gridMeets();
   void blockMeets();
   bool joinWith(const State &Other);
+  /// Only what was done to shared and global memory.
+  bool joinAccesses(const State &Other);
   bool sameAs(const State &Other, bool WithCauses = false) const;
 };
 

@@ -272,6 +272,12 @@ private:
 } // namespace
 
 void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared) {
+  // A lambda in device code belongs to the function it stands in.
+  for (const clang::DeclContext *Around = Written->getParent(); Around; Around = Around->getParent())
+    if (const auto *Outer = llvm::dyn_cast<FunctionDecl>(Around);
+        Outer && isLambda(Written) &&
+        (Outer->hasAttr<clang::CUDAGlobalAttr>() || Outer->hasAttr<clang::CUDADeviceAttr>()))
+      return;
   CallFinder Finder(Reach);
   Finder.TraverseDecl(const_cast<FunctionDecl *>(Written));
   if (Finder.Calls.empty() && Finder.Callees.empty())
@@ -294,7 +300,7 @@ void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared
                   Pragma.value_or(Scope::Thread),
                   Mpi->isLocal(),
                   Pragma ? "as '#pragma gmpi scope(" + spelling(*Pragma).str() + ")' says"
-                         : "no kernel here reaches it"};
+                         : "nothing here reaches it"};
       if (Each.try_emplace(At, New).second && Of.Kernel && !Mpi->isLocal())
         Of.Widest = Of.Widest ? std::min(*Of.Widest, New.Call.Value) : New.Call.Value;
     }
