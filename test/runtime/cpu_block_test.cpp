@@ -10,7 +10,7 @@ namespace cpu = gmpi::cpu;
 
 // ThreadSanitizer pays for each switch with the number of fibers there are.
 constexpr unsigned slower = cpu::thread_sanitizer ? 10 : 1;
-static const int environment =
+[[maybe_unused]] static const int environment =
     cpu::thread_sanitizer ? setenv("GMPI_CPU_MULTIPROCESSORS", "2", 1) : 0;
 
 TEST(CpuBlock, every_thread_runs_once_with_its_indices) {
@@ -118,7 +118,7 @@ TEST(CpuBlock, shared_memory_is_the_blocks_and_marked) {
     __syncthreads();
     if (a != blockIdx.x || b[7] != blockIdx.x || c != 7 || d[63] != blockIdx.x)
       atomicAdd(wrong, 1);
-    int local;
+    int local = 0;
     if (!cpu::is_shared(&a) || !cpu::is_shared(d) || cpu::is_shared(&local) ||
         !cpu::is_local(&local) || cpu::is_local(&a) || cpu::is_shared(wrong) ||
         cpu::dynamic_shared_bytes() != 256)

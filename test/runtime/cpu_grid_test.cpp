@@ -6,7 +6,7 @@
 
 namespace cg = cooperative_groups;
 
-static const int environment = setenv("GMPI_CPU_MULTIPROCESSORS", "2", 1);
+[[maybe_unused]] static const int environment = setenv("GMPI_CPU_MULTIPROCESSORS", "2", 1);
 
 TEST(CpuGrid, what_fits) {
   EXPECT_EQ(gmpi::cpu::max_resident_blocks(1024, 0), 4);
