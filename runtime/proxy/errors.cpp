@@ -5,7 +5,6 @@
 #include "progress.hpp"
 #include "report.hpp"
 
-#include <cstdlib>
 
 namespace gmpi {
 
@@ -27,9 +26,7 @@ void die(MPI_Comm *communicator, int *error, ...) {
         name_of(operation->attribute.scope), text_of(*error).c_str());
   else
     say("an MPI call of the host program failed: %s", text_of(*error).c_str());
-  expect_exit();
-  PMPI_Abort(*communicator, *error);
-  std::_Exit(1);
+  end_job(*communicator, *error);
 }
 
 } // namespace

@@ -173,9 +173,7 @@ void Progress::answer_query(Operation &operation) {
   default:
     say("MPI_Abort(%d) in a kernel, at %s", arguments.error_code,
         place(operation.attribute.site).c_str());
-    expect_exit();
-    PMPI_Abort(arguments.comm, arguments.error_code);
-    return;
+    end_job(arguments.comm, arguments.error_code);
   }
   end(operation);
   answer(operation, reply);

@@ -1,9 +1,8 @@
 // Messages to the user, and the names of source files.
 #include "report.hpp"
 
-#include "exit.hpp"
-
 #include "../launch/launch.hpp"
+#include "exit.hpp"
 
 #include <mpi.h>
 
@@ -70,9 +69,8 @@ void fatal(const char *format, ...) {
   va_start(arguments, format);
   print(format, arguments);
   va_end(arguments);
-  expect_exit();
   if (mpi_is_up())
-    PMPI_Abort(MPI_COMM_WORLD, 1);
+    end_job(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }
 
