@@ -53,7 +53,10 @@ enum class ReplyKind : std::uint8_t {
   copy_in,  ///< copy `bytes` at `offset` of the send data to `address`, then say `copied`
   copy_out, ///< copy `bytes` from `address` to `offset` of the receive buffer, then say `copied`
   copy_out_last, ///< the same, and finished: nothing follows
-  accepted, ///< (nonblocking) the send data is the host's now; the call may return
+  /// (nonblocking) the last copy_in: once `copied` is said, the send data is the host's and the call
+  /// returns. Nothing confirms that: the next Reply may be `done` already, and a slot holds but one.
+  copy_in_last,
+  accepted, ///< not done yet: the answer to MPI_Test of a request that the host made
 };
 
 /// In the words' order, two words a line: a waiting kernel polls the first two and reads the others
@@ -68,8 +71,8 @@ struct Reply {
 };
 
 GMPI_HOST_DEVICE constexpr bool asks_for_copy(ReplyKind kind) {
-  return kind == ReplyKind::copy_in || kind == ReplyKind::copy_out ||
-         kind == ReplyKind::copy_out_last;
+  return kind == ReplyKind::copy_in || kind == ReplyKind::copy_in_last ||
+         kind == ReplyKind::copy_out || kind == ReplyKind::copy_out_last;
 }
 
 /// Contents of an Attribute's words, yet without generation. `words` is zeroed.

@@ -81,6 +81,7 @@ GMPI_NOINLINE CallResult drain(Team &team, Waiting waiting, const Buffers &buffe
     CallResult result = result_of(reply);
     switch (reply.kind) {
     case ReplyKind::copy_in:
+    case ReplyKind::copy_in_last:
       team.send(reply.address, static_cast<const unsigned char *>(buffers.in) + reply.offset,
                 reply.bytes);
       break;
@@ -104,6 +105,10 @@ GMPI_NOINLINE CallResult drain(Team &team, Waiting waiting, const Buffers &buffe
       say_copied(waiting.slot, Team::scope);
     if (reply.kind == ReplyKind::copy_out_last)
       return result;
+    if (reply.kind == ReplyKind::copy_in_last) {
+      result.flag = 0;
+      return result;
+    }
     reply.kind = ReplyKind::none;
   }
 }
