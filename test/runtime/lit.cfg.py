@@ -5,7 +5,7 @@ import os
 import lit.formats
 
 lit_config.load_config(config, os.path.join(config.gmpi_source_dir, "cmake/lit/gmpi.cfg.py"))
-config.name = "gmpi-unit" + config.gmpi_suite_suffix
+config.name = "gmpi-runtime" + config.gmpi_suite_suffix
 config.test_source_root = config.test_exec_root = os.path.join(
     config.gmpi_binary_dir, "test", "runtime")
 config.test_format = lit.formats.GoogleTest(".", "_test", run_under=["timeout", "-k", "5", "300"])
