@@ -132,6 +132,15 @@ void Proxy::launch_begins() {
 void Proxy::launch_fails() { --launches_in_flight_; }
 
 bool Proxy::test_from_host(MPI_Request request, MPI_Status *status, int &error) {
+  if (request == null_peer_request()) {
+    error = MPI_SUCCESS;
+    if (status != MPI_STATUS_IGNORE) {
+      status->MPI_SOURCE = MPI_PROC_NULL;
+      status->MPI_TAG = MPI_ANY_TAG;
+      set_status_bytes(*status, 0);
+    }
+    return true;
+  }
   KernelRequest decoded = decode_request(request);
   Progress *progress = decoded.device < max_devices ? published_[decoded.device].load() : nullptr;
   if (progress == nullptr)

@@ -176,13 +176,17 @@ GMPI_DEVICE void hand_over(Team &team, const Attribute &attribute, const Buffers
 /// Communication: everything but the completion of requests.
 template <class Team>
 GMPI_NOINLINE CallResult communicate(Team &team, Function function, Site site, const Arguments &a) {
-  if (goes_nowhere(function, a))
-    return nothing_received();
+  bool nonblocking = kind_of(function) == Kind::nonblocking;
+  if (goes_nowhere(function, a)) {
+    CallResult result = nothing_received();
+    if (nonblocking)
+      result.request = null_peer_request();
+    return result;
+  }
   Buffers buffers = buffers_of(function, a, message_bytes);
   bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
-  bool nonblocking = kind_of(function) == Kind::nonblocking;
   bool inline_in = buffers.in_bytes <= inline_bytes;
   // A small standard send is done once its data lies beside its Attribute.
   bool detached = function == Function::Send && inline_in && !unknown;
@@ -237,6 +241,8 @@ GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bo
     result.source = MPI_ANY_SOURCE;
     return result;
   }
+  if (request == null_peer_request())
+    return nothing_received();
   // The host's own requests, and kernels' requests that are no longer any, are the proxy's to judge.
   Waiting waiting{decode_request(request).slot, 0, want_status, Announce::never};
   bool ours = is_kernel_request(request) && decode_request(request).device == context.device &&
