@@ -52,7 +52,11 @@ config.suffixes = [".cu", ".test"]
 config.excludes = ["Inputs"]
 
 # --- programs on PATH -------------------------------------------------------------------------------
-path = [tool_dir] + gmpi_conf.get("llvm-bin", []) + [config.environment.get("PATH", os.environ["PATH"])]
+llvm_bin = gmpi_conf.get("llvm-bin", [])
+tool_conf = os.path.join(tool_dir, "..", "share", "gmpi", "gmpi.conf")
+if not llvm_bin and os.path.exists(tool_conf):  # a build of the runtime alone: the translator's build
+    llvm_bin = read_conf(tool_conf).get("llvm-bin", [])
+path = [tool_dir] + llvm_bin + [config.environment.get("PATH", os.environ["PATH"])]
 config.environment["PATH"] = os.pathsep.join(path)
 for name in ["HOME", "TMPDIR", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "CCACHE_DIR", "CUDA_HOME"]:
     if name in os.environ:

@@ -5,7 +5,6 @@
 #include "progress.hpp"
 #include "report.hpp"
 
-
 namespace gmpi {
 
 namespace {
