@@ -128,7 +128,7 @@ std::shared_ptr<const Run> Interpreter::enter(const FunctionDecl *Function,
       refuse(By, Loc, "scope_too_deep", {quoted(Definition)}, Definition);
     return nullptr;
   }
-  Result->Callees[By] = Callee;
+  Result->Callees[By] = {Callee, Loc};
   if (!Callee->Exit.Reached)
     return Callee; // It never comes back: what follows is reached by nobody it was called for.
   LocalMemory Mine = std::move(Now.Memory);

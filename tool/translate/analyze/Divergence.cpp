@@ -13,8 +13,7 @@ Divergence::Divergence(const clang::CFG &Graph, const clang::FunctionDecl *Funct
                        llvm::function_ref<bool(const CFGBlock &)> Synchronises)
     : Size(Graph.getNumBlockIDs()), Entry(Graph.getEntry().getBlockID()),
       Exit(Graph.getExit().getBlockID()), Successors(Size), Predecessors(Size), Controllers(Size),
-      LeavingBeside(Size),
-      Joins(Size), Edges(Size) {
+      LeavingBeside(Size), Joins(Size), Edges(Size) {
   buildGraph(Graph);
   findOrder();
   findLeaving(Graph, Function, IsKernel, Synchronises);

@@ -37,8 +37,8 @@ public:
   const std::vector<DivergentJoin> &joins(unsigned Branch) const { return Joins[Branch]; }
   /// The edges that every path from the entry to the block takes.
   const std::vector<ControlEdge> &edgesBefore(unsigned Block) const { return Edges[Block]; }
-  /// Blocks on which threads leave for good that were with the block's own threads until just before
-  /// it: what they store, the others may see.
+  /// Blocks on which threads leave for good that were with the block's own threads until just
+  /// before it: what they store, the others may see.
   const std::vector<unsigned> &leavingBeside(unsigned Block) const { return LeavingBeside[Block]; }
   /// Reverse post-order from the entry; blocks that cannot be reached are not in it.
   const std::vector<unsigned> &order() const { return Order; }

@@ -81,8 +81,8 @@ void Engine::applyPragmas(llvm::ArrayRef<ScopePragma> Pragmas) {
       if (EndFile == File && End > Offset)
         Next.TraverseDecl(Declaration);
     }
-    if (Next.Inside && Next.Begin.isValid())
-      Ranges.push_back({Next.Begin, Next.End, Pragma.Value});
+    bool Found = Next.Inside && Next.Begin.isValid();
+    Ranges.push_back({Pragma, Found ? Next.Begin : SourceLocation(), Next.End});
   }
 }
 
@@ -91,6 +91,8 @@ std::optional<Scope> Engine::pragmaFor(SourceLocation Call) const {
   auto [File, Offset] = Sources.getDecomposedLoc(Sources.getFileLoc(Call));
   const PragmaRange *Innermost = nullptr;
   for (const PragmaRange &Range : Ranges) {
+    if (Range.Begin.isInvalid())
+      continue;
     auto [BeginFile, Begin] = Sources.getDecomposedLoc(Range.Begin);
     auto [EndFile, End] = Sources.getDecomposedLoc(Range.End);
     if (BeginFile != File || EndFile != File || Offset < Begin || Offset > End)
@@ -98,7 +100,18 @@ std::optional<Scope> Engine::pragmaFor(SourceLocation Call) const {
     if (!Innermost || Sources.isBeforeInTranslationUnit(Innermost->Begin, Range.Begin))
       Innermost = &Range;
   }
-  return Innermost ? std::optional(Innermost->Value) : std::nullopt;
+  if (!Innermost)
+    return std::nullopt;
+  Innermost->Used = true;
+  return Innermost->Pragma.Value;
+}
+
+std::vector<SourceLocation> Engine::unusedPragmas() const {
+  std::vector<SourceLocation> Unused;
+  for (const PragmaRange &Range : Ranges)
+    if (!Range.Used)
+      Unused.push_back(Range.Pragma.Loc);
+  return Unused;
 }
 
 const Body *Engine::bodyOf(const FunctionDecl *Function, bool IsKernel) {

@@ -51,8 +51,12 @@ struct Verdict {
 struct Run {
   const clang::FunctionDecl *Function = nullptr;
   std::map<const clang::CallExpr *, Verdict> Calls;
-  /// By the expression that calls: a CallExpr or CXXConstructExpr, or the variable destroyed.
-  std::map<const void *, std::shared_ptr<const Run>> Callees;
+  struct Callee {
+    std::shared_ptr<const Run> Of;
+    clang::SourceLocation Loc;
+  };
+  /// By what calls: a CallExpr or CXXConstructExpr, or the variable destroyed.
+  std::map<const void *, Callee> Callees;
   std::map<const void *, ScopeError> Errors; ///< calls that cannot be followed
   State Exit;
   std::vector<Place> Stored; ///< what was stored to, the caller's objects among it
@@ -88,6 +92,8 @@ public:
 
   /// The pragma that holds for a call.
   std::optional<Scope> pragmaFor(clang::SourceLocation Call) const;
+  /// Those that pragmaFor() never found.
+  std::vector<clang::SourceLocation> unusedPragmas() const;
   const Body *bodyOf(const clang::FunctionDecl *Function, bool IsKernel);
 
   /// From here on (and before) the object may be changed by others.
@@ -112,8 +118,9 @@ private:
     std::shared_ptr<const Run> Result;
   };
   struct PragmaRange {
-    clang::SourceLocation Begin, End;
-    Scope Value;
+    ScopePragma Pragma;
+    clang::SourceLocation Begin, End; ///< of the statement; invalid if there is none
+    mutable bool Used = false;
   };
 
   void applyPragmas(llvm::ArrayRef<ScopePragma> Pragmas);

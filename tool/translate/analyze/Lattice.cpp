@@ -77,8 +77,16 @@ bool Place::operator==(const Place &Other) const {
 bool Place::operator<(const Place &Other) const {
   if (Memory != Other.Memory)
     return Memory < Other.Memory;
-  if (Root != Other.Root)
+  if (Root != Other.Root) {
+    // In source order, so that messages do not depend on where objects are allocated.
+    const auto *A = llvm::dyn_cast_if_present<const clang::ValueDecl *>(Root);
+    const auto *B = llvm::dyn_cast_if_present<const clang::ValueDecl *>(Other.Root);
+    if (!A != !B)
+      return !B;
+    if (A && B && A->getLocation() != B->getLocation())
+      return A->getLocation() < B->getLocation();
     return std::less<const void *>()(Root.getOpaqueValue(), Other.Root.getOpaqueValue());
+  }
   if (Inexact != Other.Inexact)
     return Inexact < Other.Inexact;
   return std::lexicographical_compare(Steps.begin(), Steps.end(), Other.Steps.begin(),

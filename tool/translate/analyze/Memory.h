@@ -57,7 +57,7 @@ struct Access {
   const clang::Expr *Load = nullptr; ///< for loads
   bool Atomic = false;
 
-  auto key() const { return std::tie(Root, Type, Loc, Load, Atomic); }
+  auto key() const { return std::tie(Loc, Root, Type, Load, Atomic); }
   bool operator<(const Access &Other) const { return key() < Other.key(); }
   bool operator==(const Access &Other) const { return key() == Other.key(); }
 

@@ -13,8 +13,8 @@ namespace gmpi::translate {
 /// What stands in one function's body.
 struct BodyFacts {
   std::vector<const clang::FunctionDecl *> Callees; ///< definitions where there are any
-  std::vector<const clang::CallExpr *> Indirect; ///< through pointers, or of virtual functions
-  bool CallsMpi = false;                         ///< any function of functions.def
+  std::vector<const clang::CallExpr *> Indirect;    ///< through pointers, or of virtual functions
+  bool CallsMpi = false;                            ///< any function of functions.def
   bool Meets = false; ///< a barrier, or an MPI call that is not `local`
   unsigned UsedParts = 0;
 };
@@ -29,9 +29,9 @@ public:
   bool maySynchronise(const clang::Stmt *Statement);
   /// IndexParts of threadIdx and blockIdx that the user's code names, here or in callees.
   unsigned usedParts(const clang::FunctionDecl *Function);
-  /// A function that reaches MPI and that this indirect call may call: of its type, with its address
-  /// taken somewhere; or, for a call of a virtual function, that or one that overrides it. Null if
-  /// there is none.
+  /// A function that reaches MPI and that this indirect call may call: of its type, with its
+  /// address taken somewhere; or, for a call of a virtual function, that or one that overrides it.
+  /// Null if there is none.
   const clang::FunctionDecl *indirectTarget(const clang::CallExpr *Call);
 
 private:

@@ -75,12 +75,14 @@ std::optional<ScopeResult> analyzeScopes(clang::ASTContext &Context,
     if (std::shared_ptr<const Run> Of = Shared.runKernel(Kernel))
       Versions.addKernel(Kernel, Of);
     else
-      Sink.report(Kernel->getLocation(), "scope_no_flow", {Kernel->getNameAsString()});
+      Versions.refuse(Kernel->getLocation(), "scope_too_deep",
+                      {"`" + Kernel->getNameAsString() + "`"});
   }
   Engine Shared(Context, Reach, Pragmas);
   for (const FunctionDecl *Function : Found.Written)
-    if (!mayBeCalledElsewhere(Function, Context.getLangOpts()))
-      Versions.addUnreached(Function, Shared);
+    Versions.addUnreached(Function, Shared, mayBeCalledElsewhere(Function, Context.getLangOpts()));
+  for (clang::SourceLocation Loc : Shared.unusedPragmas())
+    Sink.report(Loc, "scope_unused_pragma", {});
   if (Versions.failed())
     return std::nullopt;
   return Versions.finish();

@@ -65,6 +65,14 @@ void Specialiser::report(const ScopeError &Error) {
     Sink.report(Context.getSourceManager().getFileLoc(Line.Loc), Line.Id, Line.Arguments);
 }
 
+std::vector<std::pair<const void *, Run::Callee>> Specialiser::calleesInOrder(const Run &Of) const {
+  std::vector<std::pair<const void *, Run::Callee>> Callees(Of.Callees.begin(), Of.Callees.end());
+  llvm::stable_sort(Callees, [&](const auto &A, const auto &B) {
+    return Context.getSourceManager().isBeforeInTranslationUnit(A.second.Loc, B.second.Loc);
+  });
+  return Callees;
+}
+
 /// In source order, each context once.
 void Specialiser::reportErrors(const Run &Of) {
   if (!Reported.insert(&Of).second)
@@ -82,15 +90,8 @@ void Specialiser::reportErrors(const Run &Of) {
   });
   for (const ScopeError *Error : Errors)
     report(*Error);
-  std::vector<const Run *> Callees;
-  for (const auto &[By, Callee] : Of.Callees)
-    Callees.push_back(Callee.get());
-  llvm::stable_sort(Callees, [&](const Run *A, const Run *B) {
-    return Sources.isBeforeInTranslationUnit(A->Function->getLocation(),
-                                             B->Function->getLocation());
-  });
-  for (const Run *Callee : Callees)
-    reportErrors(*Callee);
+  for (const auto &[By, Callee] : calleesInOrder(Of))
+    reportErrors(*Callee.Of);
 }
 
 void Specialiser::merge(Version &Into, const Entry &New, SourceLocation At,
@@ -132,7 +133,8 @@ Specialiser::Version Specialiser::versionOf(const Run &Of, std::optional<Scope> 
     if (!V.Function->isLocal())
       Widest = Widest ? std::min(*Widest, V.Value) : V.Value;
   }
-  for (const auto &[By, Callee] : Of.Callees) {
+  for (const auto &[By, Called] : calleesInOrder(Of)) {
+    const std::shared_ptr<const Run> &Callee = Called.Of;
     if (!Reach.reachesMpi(Callee->Function))
       continue;
     auto Known = Done.find(Callee.get());
@@ -271,9 +273,11 @@ private:
 
 } // namespace
 
-void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared) {
+void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared,
+                               bool MayBeCalledElsewhere) {
   // A lambda in device code belongs to the function it stands in.
-  for (const clang::DeclContext *Around = Written->getParent(); Around; Around = Around->getParent())
+  for (const clang::DeclContext *Around = Written->getParent(); Around;
+       Around = Around->getParent())
     if (const auto *Outer = llvm::dyn_cast<FunctionDecl>(Around);
         Outer && isLambda(Written) &&
         (Outer->hasAttr<clang::CUDAGlobalAttr>() || Outer->hasAttr<clang::CUDADeviceAttr>()))
@@ -282,6 +286,11 @@ void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared
   Finder.TraverseDecl(const_cast<FunctionDecl *>(Written));
   if (Finder.Calls.empty() && Finder.Callees.empty())
     return;
+  if (MayBeCalledElsewhere && !Functions.count(Written)) {
+    for (auto [E, Mpi] : Finder.Calls)
+      Shared.pragmaFor(E->getExprLoc());
+    return;
+  }
   Function &Of = Functions[Written];
   if (Written->hasAttr<clang::CUDAGlobalAttr>())
     Of.Kernel = true;

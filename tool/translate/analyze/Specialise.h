@@ -13,10 +13,14 @@ public:
 
   /// Takes in one kernel as interpreted; says its errors.
   void addKernel(const clang::FunctionDecl *Kernel, const std::shared_ptr<const Run> &Of);
-  /// Calls that no kernel of this file reaches, unless code of other files may: they have the scope
-  /// that a pragma says, else thread.
-  void addUnreached(const clang::FunctionDecl *Function, const Engine &Shared);
-  /// Fills what some versions of a template do not say from those that do, and orders everything.
+  /// Calls that no kernel of this file reaches: they have the scope that a pragma says, else
+  /// thread. A function that other files may call is left out, if nothing here reaches it.
+  void addUnreached(const clang::FunctionDecl *Function, const Engine &Shared,
+                    bool MayBeCalledElsewhere);
+  void refuse(clang::SourceLocation Loc, std::string Id, std::vector<std::string> Arguments) {
+    report({{{Loc, std::move(Id), std::move(Arguments)}}});
+  }
+  /// In source order.
   ScopeResult finish();
   bool failed() const { return Failed; }
 
@@ -41,6 +45,7 @@ private:
   void merge(Version &Into, const Entry &New, clang::SourceLocation At,
              const clang::FunctionDecl *In);
   unsigned place(const clang::FunctionDecl *Function, const Version &New, bool Kernel);
+  std::vector<std::pair<const void *, Run::Callee>> calleesInOrder(const Run &Of) const;
   void report(const ScopeError &Error);
   void reportErrors(const Run &Of);
   clang::SourceLocation nameLocation(const clang::CallExpr *Call) const;
