@@ -47,6 +47,8 @@ public:
         copy(F, I);
     }
     tellUnreached();
+    for (const ScopePragma &Pragma : L.Code.pragmas())
+      quiet(Pragma);
   }
 
 private:
@@ -54,6 +56,7 @@ private:
   void copy(const ScopedFunction &F, unsigned Index);
   bool canBeCopied(const FunctionDecl *F);
   void tellUnreached();
+  void quiet(const ScopePragma &Pragma);
   Position place(const CallExpr *Call) const {
     return Where.position(nameLocation(Call->getCallee()->IgnoreParenImpCasts()));
   }
@@ -90,10 +93,6 @@ void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
 
 bool CallLowering::canBeCopied(const FunctionDecl *F) {
   auto *Method = dyn_cast<CXXMethodDecl>(F);
-  if (Method && Method->getParent()->isLambda()) {
-    L.Code.diagnostics().report(DiagId::specialise_lambda, Where.shown(F->getBeginLoc()));
-    return false;
-  }
   std::string Why;
   if (Method && Method->isVirtual())
     Why = "a virtual function";
@@ -137,6 +136,13 @@ void CallLowering::copy(const ScopedFunction &F, unsigned Index) {
                            Renamed.apply(Declared->Whole) + "\n");
     }
   }
+}
+
+/// Compilers warn of pragmas that they do not know: it becomes a comment.
+void CallLowering::quiet(const ScopePragma &Pragma) {
+  Position At = L.Code.position(Pragma.Loc);
+  if (At.isValid() && !At.File->System && At.File->Text[At.Offset] == '#')
+    L.Changes.insert(At, "// ");
 }
 
 /// Calls that no kernel of this file reaches. In a template that is never instantiated nothing
