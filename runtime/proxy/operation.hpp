@@ -25,7 +25,12 @@ struct HostData {
 };
 
 struct Operation {
+  static constexpr std::uint32_t no_use = ~0u;
+
   std::atomic<Phase> phase{Phase::idle};
+  /// Which use of the slot, by its request's serial number, a host MPI_Wait may take up; it is read
+  /// before anything else of the operation.
+  std::atomic<std::uint32_t> completed_use{no_use};
   Attribute attribute{};
   std::uint32_t turn = 0;
   HostData in, out;

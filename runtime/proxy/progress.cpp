@@ -62,7 +62,10 @@ Reply make_reply(const Operation &operation, ReplyKind kind) {
 
 const Operation *current_operation() { return current; }
 
-Progress::Progress(int device) : queue_(device), operations_(request_slots) {}
+Progress::Progress(int device) : queue_(device), operations_(request_slots) {
+  for (Operation &operation : operations_)
+    by_slot_.push_back(&operation);
+}
 
 bool Progress::work() {
   bool moved = take_attributes();
@@ -120,6 +123,7 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   default:
     break;
   }
+  operation.completed_use = Operation::no_use;
   operation.attribute = attribute;
   operation.turn = attribute.turn;
   operation.error = MPI_SUCCESS;
@@ -305,13 +309,14 @@ void Progress::start_mpi(Operation &operation) {
         start_nonblocking(operation.attribute.function, arguments, operation.requests);
     operation.pending = operation.error == MPI_SUCCESS;
   }
-  if (operation.error != MPI_SUCCESS)
+  if (operation.pending == 0 && operation.error != MPI_SUCCESS)
     return fail(operation, operation.error);
   operation.phase = Phase::running;
   running_.push_back(&operation);
 }
 
-/// Both halves at once. MPICH 4.0.2 leaves a wrong status after a nonblocking receive from
+/// Both halves at once. Where only the receive could be started it is taken back, and its end
+/// awaited: it must not write into memory that is somebody else's by then. MPICH 4.0.2 leaves a wrong status after a nonblocking receive from
 /// MPI_PROC_NULL, so such halves are not given to MPI.
 void Progress::start_sendrecv(Operation &operation, const Arguments &a) {
   if (a.source != MPI_PROC_NULL)
@@ -322,6 +327,8 @@ void Progress::start_sendrecv(Operation &operation, const Arguments &a) {
   if (operation.error == MPI_SUCCESS && a.dest != MPI_PROC_NULL)
     operation.error = PMPI_Isend(a.send_buffer, a.send_count, a.send_datatype, a.dest, a.send_tag,
                                  a.comm, &operation.requests[0]);
+  if (operation.error != MPI_SUCCESS && operation.requests[1] != MPI_REQUEST_NULL)
+    PMPI_Cancel(&operation.requests[1]);
   for (MPI_Request request : operation.requests)
     operation.pending += request != MPI_REQUEST_NULL;
 }
@@ -409,12 +416,18 @@ void Progress::finish_mpi(Operation &operation) {
   if (operation.received == 0 || operation.out.kind == HostData::payload)
     return done(operation, operation.received);
   if (nonblocking && operation.out.kind == HostData::pageable && !operation.waited) {
-    operation.phase = Phase::complete; // parts are copied once somebody waits
+    complete(operation); // parts are copied once somebody waits
     return;
   }
   move_out(operation);
   if (nonblocking)
-    operation.phase = Phase::complete; // a host MPI_Wait may take it up instead
+    complete(operation); // a host MPI_Wait may take it up instead
+}
+
+/// From here on the host may take up a nonblocking call's end.
+void Progress::complete(Operation &operation) {
+  operation.phase = Phase::complete;
+  operation.completed_use = operation.attribute.serial & serial_mask;
 }
 
 /// The last Reply of a call whose received data, if any, lies in its payload area.
@@ -427,7 +440,7 @@ void Progress::done(Operation &operation, std::size_t inline_bytes_received) {
   bool nonblocking = kind_of(operation.attribute.function) == Kind::nonblocking;
   answer(operation, reply);
   if (nonblocking)
-    operation.phase = Phase::complete;
+    complete(operation);
   else
     end(operation);
 }
@@ -446,13 +459,10 @@ void Progress::answer(Operation &operation, const Reply &reply) {
 }
 
 bool Progress::test_from_host(KernelRequest request, MPI_Status *status, int &error) {
-  Operation &operation = operations_[request.slot];
-  Phase phase = operation.phase;
-  // The kernel that made the request may have ended before the proxy has taken its Attribute; a
-  // slot whose operation is idle may be about to start.
-  if (phase != Phase::complete)
-    return false;
-  if ((operation.attribute.serial & serial_mask) != request.serial)
+  Operation &operation = *by_slot_[request.slot];
+  // The proxy may not have taken this request's Attribute yet, and be about to: what it holds of the
+  // slot's use before is not to be looked at.
+  if (operation.completed_use != request.serial || operation.phase != Phase::complete)
     return false;
   error = operation.error;
   if (operation.received != 0)
@@ -464,6 +474,7 @@ bool Progress::test_from_host(KernelRequest request, MPI_Status *status, int &er
     set_status_bytes(*status, static_cast<long long>(operation.message_bytes));
   }
   free(operation.out);
+  operation.completed_use = Operation::no_use;
   operation.phase = Phase::idle;
   queue_.release_from_host(request.slot, operation.turn);
   return true;

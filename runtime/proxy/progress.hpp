@@ -49,6 +49,7 @@ private:
   void wait_for_foreign(Operation &operation);
   bool test_one(Operation &operation);
   void finish_mpi(Operation &operation);
+  void complete(Operation &operation);
   void copied(Operation &operation);
   void move_in(Operation &operation);
   void move_out(Operation &operation);
@@ -62,6 +63,7 @@ private:
   DeviceQueue queue_;
   PageablePool pageable_;
   std::deque<Operation> operations_;   ///< by request slot; behind them, the detached ones
+  std::vector<Operation *> by_slot_;   ///< for other threads: operations_ grows
   std::vector<Operation *> free_detached_;
   std::vector<Operation *> running_;   ///< MPI's
   std::deque<Operation *> wanting_;    ///< waiting for bounce memory
