@@ -248,7 +248,7 @@ TEST(Replies, rest_is_awaited) {
 /// Both ends at once, through the generation's wrap. Data that comes with a Reply is there with it.
 TEST(Replies, host_and_kernel_in_turn) {
   QueueMemory memory;
-  constexpr std::uint32_t slot = 600, first = 0xfc00, turns = 2048;
+  constexpr std::uint32_t slot = 600, first = 0xff00, turns = 512;
   memory.records[slot].turn = first;
   memory.reply(slot, first, numbered(0));
   std::vector<std::uint64_t> data(64);
