@@ -1,0 +1,411 @@
+// Calls of grid and block scope as kernels make them, with threads and blocks that leave early in
+// every order: the rendezvous, promotions, copies shared among blocks, buffers in local memory. The
+// test plays the proxy, so that it sees each Attribute and chooses each Reply.
+#include "cpu_run.hpp"
+#include "queue_memory.hpp"
+
+#include <gmpi/gmpi.hpp>
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <thread>
+
+using namespace gmpi;
+
+static const int environment = setenv("GMPI_CPU_MULTIPROCESSORS", "4", 1);
+
+namespace {
+
+constexpr std::uint32_t launch_index = 3;
+constexpr std::size_t staged = 300000; // more than shared_copy_bytes, no multiple of copy_portion
+static_assert(staged > device::shared_copy_bytes && staged % device::copy_portion != 0);
+
+/// The host's end: answers each call at once, until the launch has left.
+class FakeProxy {
+public:
+  QueueMemory memory;
+  LaunchState state{};
+  std::vector<unsigned char> outgoing = std::vector<unsigned char>(staged); ///< to receive calls
+  std::vector<unsigned char> incoming = std::vector<unsigned char>(staged); ///< from send calls
+  std::vector<Attribute> calls;
+  int leaves = 0;
+
+  FakeProxy() {
+    memory.context.payload = payload_.data();
+    memory.context.world = MPI_COMM_WORLD;
+    memory.context.self = MPI_COMM_SELF;
+    memory.context.datatypes = datatypes_.data();
+    memory.context.wtime_offset = &wtime_offset_;
+    device::context = memory.context;
+    std::uint32_t place = datatype_hash(MPI_BYTE); // needed where handles do not tell the size
+    datatypes_[place] = {MPI_BYTE, 1, 1};
+    for (std::size_t i = 0; i < staged; ++i)
+      outgoing[i] = static_cast<unsigned char>(i * 13 + i / 255);
+  }
+  Launched launched() { return {&state, launch_index}; }
+
+  /// Runs `kernel` in every thread and answers until all have left.
+  void run(Shape shape, std::function<void()> kernel) {
+    shape.cooperative = true;
+    int before = leaves;
+    ASSERT_EQ(::launch(shape, [kernel, launched = launched()] {
+                Participant participant(launched);
+                kernel();
+              }),
+              cudaSuccess);
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (leaves == before) {
+      if (!serve())
+        std::this_thread::yield();
+      if (std::chrono::steady_clock::now() > end) {
+        ADD_FAILURE() << "the kernel hangs; membership " << std::hex << state.membership;
+        std::_Exit(1); // nothing else ends it
+      }
+    }
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    Attribute more;
+    EXPECT_FALSE(ring_.peek(more));
+    EXPECT_EQ(leaves, before + 1);
+    EXPECT_EQ(state.membership, 0u);
+    EXPECT_EQ(state.command, 0u);
+    EXPECT_EQ(state.claimed, 0u);
+  }
+
+private:
+  bool serve() {
+    Attribute attribute;
+    if (!ring_.peek(attribute))
+      return false;
+    ring_.release();
+    ring_.publish();
+    if (attribute.function == Function::leave) {
+      EXPECT_EQ(attribute.launch, launch_index);
+      ++leaves;
+    } else if (attribute.function == Function::copied) {
+      if (sending_[attribute.slot])
+        answer(attribute.slot, {ReplyKind::done, sending_[attribute.slot], 0, nullptr, 0, 0, 0});
+    } else {
+      calls.push_back(attribute);
+      turns_[attribute.slot] = attribute.turn;
+      answer_call(attribute);
+    }
+    return true;
+  }
+
+  /// Calls return their number (from 1) as error code, so that who got which result shows.
+  void answer_call(const Attribute &attribute) {
+    std::uint32_t slot = attribute.slot;
+    int number = static_cast<int>(calls.size());
+    auto bytes = static_cast<std::uint64_t>(attribute.arguments.recv_count);
+    sending_[slot] = 0;
+    if (attribute.function == Function::Ssend && !attribute.inline_in) {
+      sending_[slot] = number;
+      answer(slot, {ReplyKind::copy_in, 0, attribute.in_bytes, incoming.data(), 0, 0, 0});
+    } else if (attribute.function == Function::Recv && bytes > inline_bytes) {
+      answer(slot, {ReplyKind::copy_out_last, number, bytes, outgoing.data(), 0, 7, 8});
+    } else if (attribute.function == Function::Recv) {
+      std::memcpy(&payload_[std::size_t(slot) * inline_bytes], outgoing.data(), bytes);
+      answer(slot, {ReplyKind::done, number, bytes, nullptr, 0, 7, 8});
+    } else {
+      answer(slot, {ReplyKind::done, number, 0, nullptr, 0, 7, 8});
+    }
+  }
+
+  void answer(std::uint32_t slot, const Reply &reply) {
+    memory.reply(slot, ++turns_[slot], reply);
+  }
+
+  AttributeRing ring_ = memory.consumer();
+  std::vector<unsigned char> payload_ =
+      std::vector<unsigned char>(std::size_t(request_slots) * inline_bytes);
+  std::vector<DatatypeEntry> datatypes_ = std::vector<DatatypeEntry>(datatype_slots);
+  double wtime_offset_ = 1;
+  std::uint32_t turns_[request_slots] = {};
+  int sending_[request_slots] = {};
+};
+
+constexpr Site site{1, 2};
+
+int grid_barrier() { return grid::MPI_Barrier(site, MPI_COMM_WORLD); }
+int grid_send(const void *data, int bytes) {
+  return grid::MPI_Ssend(site, data, bytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+}
+int grid_receive(void *data, int bytes, MPI_Status *status = MPI_STATUS_IGNORE) {
+  return grid::MPI_Recv(site, data, bytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD, status);
+}
+
+struct Grid : testing::Test {
+  FakeProxy proxy;
+  Values<int> wrong{1};
+  Values<unsigned char> device = Values<unsigned char>(staged);
+
+  void TearDown() override { EXPECT_EQ(wrong[0], 0); }
+};
+
+unsigned block_number() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
+
+} // namespace
+
+TEST_F(Grid, one_call_for_all) {
+  proxy.run({dim3(3, 2), dim3(4, 4, 2)}, [wrong = wrong.data] {
+    for (int call = 1; call <= 20; ++call)
+      if (grid_barrier() != call)
+        atomicAdd(wrong, 1);
+  });
+  EXPECT_EQ(proxy.calls.size(), 20u);
+  for (const Attribute &call : proxy.calls) {
+    EXPECT_EQ(call.function, Function::Barrier);
+    EXPECT_EQ(call.scope, Scope::grid);
+    EXPECT_EQ(call.slot, launch_index); // the launch's own
+    EXPECT_EQ(call.launch, launch_index);
+    EXPECT_EQ(call.site.file, 1u);
+    EXPECT_EQ(call.site.line, 2u);
+  }
+}
+
+TEST_F(Grid, kernel_that_calls_nothing) {
+  proxy.run({5, 7}, [] {});
+  EXPECT_TRUE(proxy.calls.empty());
+}
+
+TEST_F(Grid, launches_one_after_the_other) {
+  for (int launch = 0; launch < 10; ++launch)
+    proxy.run({4, 8}, [] {
+      if (blockIdx.x != 2)
+        grid_barrier();
+    });
+  EXPECT_EQ(proxy.calls.size(), 10u);
+}
+
+/// One block alone leaves before the call, each in turn; then all but one.
+TEST_F(Grid, any_one_block_leaves) {
+  constexpr unsigned blocks = 5;
+  for (unsigned leaving = 0; leaving < blocks; ++leaving)
+    for (bool others : {false, true})
+      proxy.run({blocks, 8}, [=] {
+        if ((blockIdx.x == leaving) != others)
+          return;
+        grid_barrier();
+        grid_barrier();
+      });
+  EXPECT_EQ(proxy.calls.size(), 2u * 2 * blocks);
+}
+
+TEST_F(Grid, all_threads_but_one_leave) {
+  for (unsigned staying : {0u, 1u, 31u, 32u, 63u})
+    proxy.run({3, 64}, [=, wrong = wrong.data, device = device.data] {
+      if (threadIdx.x != staying)
+        return;
+      grid_barrier();
+      int place[3] = {};
+      grid_receive(place, sizeof(place));
+      grid_receive(device, staged);
+      grid_send(device, staged);
+    });
+  EXPECT_EQ(proxy.calls.size(), 5u * 4);
+  EXPECT_EQ(proxy.incoming, proxy.outgoing);
+}
+
+/// `if (i >= n) return;` of a grid that is larger than its data.
+TEST_F(Grid, only_the_first_threads_stay) {
+  for (unsigned n : {1u, 31u, 64u, 65u, 127u, 191u, 192u}) {
+    std::size_t before = proxy.calls.size();
+    proxy.run({3, 64}, [=] {
+      if (blockIdx.x * blockDim.x + threadIdx.x >= n)
+        return;
+      grid_barrier();
+    });
+    EXPECT_EQ(proxy.calls.size(), before + 1);
+  }
+}
+
+/// The last event before the call is a block's departure, so one of those that wait is promoted.
+TEST_F(Grid, promotion) {
+  constexpr unsigned blocks = 4;
+  Values<int> promoted(1);
+  for (unsigned leaving = 0; leaving < blocks; ++leaving)
+    proxy.run({blocks, 8}, [=, state = &proxy.state, promoted = promoted.data] {
+      for (int round = 0; round < 3; ++round)
+        grid_barrier();
+      if (blockIdx.x == leaving) {
+        while ((device::load_acquire_device(&state->membership) & 0xffffffff) != blocks - 1)
+          device::relax();
+        return;
+      }
+      grid_barrier();
+      if (blockIdx.x == (leaving + 1) % blocks && threadIdx.x == 0)
+        *promoted += atomicAdd(&state->claimed, 0u) != 0;
+      for (int round = 0; round < 3; ++round)
+        grid_barrier();
+    });
+  EXPECT_EQ(promoted[0], int(blocks));
+  EXPECT_EQ(proxy.calls.size(), 7u * blocks);
+}
+
+/// Block after block leaves while the others wait: one promotion after the other.
+TEST_F(Grid, promotions_in_a_row) {
+  constexpr unsigned blocks = 6;
+  proxy.run({blocks, 4}, [=, state = &proxy.state, wrong = wrong.data] {
+    for (unsigned round = 0; round < blocks; ++round) {
+      if (blockIdx.x == round) {
+        while ((device::load_acquire_device(&state->membership) & 0xffffffff) !=
+               blocks - 1 - round)
+          device::relax();
+        return;
+      }
+      if (grid_barrier() != int(round) + 1)
+        atomicAdd(wrong, 1);
+    }
+  });
+  EXPECT_EQ(proxy.calls.size(), blocks - 1);
+}
+
+/// Large data is copied by all blocks, a part each.
+TEST_F(Grid, shared_copies) {
+  proxy.run({8, 32}, [=, device = device.data] {
+    grid_receive(device, staged);
+    grid_send(device, staged);
+  });
+  EXPECT_EQ(std::memcmp(device.data, proxy.outgoing.data(), staged), 0);
+  EXPECT_EQ(proxy.incoming, proxy.outgoing);
+}
+
+TEST_F(Grid, shared_copies_at_any_alignment) {
+  for (int shift = 0; shift < 5; ++shift) {
+    std::memset(device.data, 0, staged);
+    proxy.run({3, 32}, [=, device = device.data] {
+      grid_receive(device + shift, staged - 16);
+      grid_send(device + shift, staged - 16);
+    });
+    EXPECT_EQ(std::memcmp(device.data + shift, proxy.outgoing.data(), staged - 16), 0);
+    EXPECT_EQ(device[shift + staged - 16], 0);
+    EXPECT_EQ(std::memcmp(proxy.incoming.data(), proxy.outgoing.data(), staged - 16), 0);
+  }
+}
+
+TEST_F(Grid, data_beside_the_attribute) {
+  constexpr int bytes = 999;
+  proxy.run({4, 32}, [=, device = device.data] {
+    grid_receive(device, bytes);
+    grid_send(device, bytes);
+  });
+  EXPECT_EQ(std::memcmp(device.data, proxy.outgoing.data(), bytes), 0);
+  ASSERT_EQ(proxy.calls.size(), 2u);
+  EXPECT_TRUE(proxy.calls[1].inline_in);
+  EXPECT_EQ(std::memcmp(&proxy.memory.ring_payload[inline_bytes], proxy.outgoing.data(), bytes), 0);
+}
+
+/// A local variable is received in every thread, in one part or in several.
+TEST_F(Grid, deliver_to_locals) {
+  proxy.run({3, 20}, [=, expected = proxy.outgoing.data(), wrong = wrong.data] {
+    if (threadIdx.x % 5 == 1)
+      return;
+    unsigned char large[3 * broadcast_bytes + 77], little[40];
+    MPI_Status status;
+    grid_receive(little, sizeof(little), &status);
+    bool good = std::memcmp(little, expected, sizeof(little)) == 0 && status.MPI_SOURCE == 7 &&
+                status.MPI_TAG == 8 && status_bytes(status) == sizeof(little);
+    if (blockIdx.x == 1)
+      return;
+    grid_receive(large, sizeof(large));
+    if (!good || std::memcmp(large, expected, sizeof(large)) != 0)
+      atomicAdd(wrong, 1);
+  });
+  EXPECT_EQ(proxy.calls.size(), 2u);
+}
+
+/// A result in global memory is written once, in local memory by each thread.
+TEST_F(Grid, statuses) {
+  Values<MPI_Status> global(1);
+  proxy.run({3, 20}, [=, device = device.data, global = global.data, wrong = wrong.data] {
+    MPI_Status local;
+    grid_receive(device, 10, global);
+    grid_receive(device, 11, &local);
+    if (status_bytes(*global) != 10 || status_bytes(local) != 11)
+      atomicAdd(wrong, 1);
+  });
+}
+
+/// Every thread leaves after a number of calls of its own; the calls change between the kinds that
+/// involve other blocks differently.
+TEST_F(Grid, random_departures) {
+  constexpr unsigned blocks = 5, threads = 40;
+  constexpr int most = 8;
+  std::minstd_rand random(7);
+  Values<int> calls(blocks * threads);
+  for (int run = 0; run < 25; ++run) {
+    int longest = 0;
+    for (unsigned block = 0; block < blocks; ++block) {
+      int whole_block = random() % 2 ? int(random() % most) : -1;
+      for (unsigned thread = 0; thread < threads; ++thread) {
+        int own = random() % 4 ? 0 : int(random() % most);
+        calls[block * threads + thread] = whole_block >= 0 ? whole_block : own;
+        longest = std::max(longest, calls[block * threads + thread]);
+      }
+    }
+    std::size_t before = proxy.calls.size();
+    proxy.run({blocks, threads}, [=, calls = calls.data, wrong = wrong.data, device = device.data,
+                                  expected = proxy.outgoing.data()] {
+      const int mine = calls[block_number() * threads + threadIdx.x];
+      for (int call = 0; call < mine; ++call) {
+        unsigned char local[5000];
+        int result = 0;
+        switch (call % 4) {
+        case 0:
+          result = grid_barrier();
+          break;
+        case 1:
+          result = grid_receive(device, staged);
+          break;
+        case 2:
+          result = grid_send(device, staged);
+          break;
+        default:
+          result = grid_receive(local, sizeof(local));
+          result += 1000 * (std::memcmp(local, expected, sizeof(local)) != 0);
+        }
+        if (result != int(before) + call + 1)
+          atomicAdd(wrong, 1);
+      }
+    });
+    EXPECT_EQ(proxy.calls.size(), before + longest) << "run " << run;
+  }
+}
+
+TEST_F(Grid, block_scope_with_departures) {
+  constexpr unsigned blocks = 4;
+  Values<unsigned char> sent(blocks * 64);
+  for (std::size_t i = 0; i < sent.n; ++i)
+    sent[i] = static_cast<unsigned char>(i);
+  proxy.run({blocks, 40}, [=, sent = sent.data, wrong = wrong.data,
+                           expected = proxy.outgoing.data()] {
+    if (threadIdx.x < blockIdx.x) // block 0: none; later ones: thread 0 too
+      return;
+    int count = block::MPI_Ssend(site, sent + 64 * blockIdx.x, 64, MPI_BYTE, int(blockIdx.x), 2,
+                                 MPI_COMM_WORLD);
+    if (threadIdx.x % 2)
+      return;
+    unsigned char local[9000]; // staged
+    int next = block::MPI_Recv(site, local, sizeof(local), MPI_BYTE, 1, 2, MPI_COMM_WORLD,
+                               MPI_STATUS_IGNORE);
+    if (count < 1 || next <= count || std::memcmp(local, expected, sizeof(local)) != 0)
+      atomicAdd(wrong, 1);
+  });
+  EXPECT_EQ(proxy.calls.size(), 2 * blocks);
+}
+
+TEST_F(Grid, thread_scope) {
+  proxy.run({3, 50}, [wrong = wrong.data, expected = proxy.outgoing.data()] {
+    if (threadIdx.x % 3 == 0)
+      return;
+    for (int i = 1; i < 5; ++i) {
+      unsigned char local[100] = {};
+      thread::MPI_Recv(site, local, 20 * i, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (std::memcmp(local, expected, 20 * i) != 0 || (i < 4 && local[20 * i] != 0))
+        atomicAdd(wrong, 1);
+    }
+  });
+  EXPECT_EQ(proxy.calls.size(), 3u * 33 * 4);
+}
