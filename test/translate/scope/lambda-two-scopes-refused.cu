@@ -12,5 +12,5 @@ __global__ void k(double *buf, int n, int peer) {
   send(threadIdx.x);
 }
 //--- check
-CHECK: in.cu:3:{{.*}} error: this lambda calls MPI and is used under more than one scope [gmpi-specialise-lambda]
+CHECK: in.cu:3:{{.*}} error: this lambda is used under more than one scope, and MPI_Send in it can have only one [gmpi-scope-lambda]
 CHECK: note: write one lambda for each use

@@ -12,3 +12,7 @@ __global__ void k(double *buf) {
 }
 //--- check
 CHECK: in.cu:3:{{.*}} warning: this '#pragma gmpi scope' comes before no statement with an MPI call [gmpi-scope-unused-pragma]
+CHECK-NEXT: {{.+}}
+CHECK-NEXT: {{.+}}
+CHECK-NEXT: note: put it right before the call
+CHECK-NEXT: in.cu:5: MPI_Barrier: grid scope, queue: control and arguments are the same for all threads{{$}}

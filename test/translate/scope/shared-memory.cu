@@ -16,4 +16,4 @@ __global__ void k(double *buf, int n, int peer) {
 }
 //--- check
 CHECK: in.cu:6: MPI_Recv: thread scope, queue: under `threadIdx.x == 0` (line 5): one thread of each block{{$}}
-CHECK-NEXT: in.cu:9: MPI_Send: block scope, queue: `all` depends on `all` (line 9), which is __shared__: each block has its own{{$}}
+CHECK-NEXT: in.cu:9: MPI_Send: block scope, queue: `all` (line 9), which is __shared__: each block has its own{{$}}

@@ -33,7 +33,7 @@ CHECK: note: make it the same for all threads, or say
 CHECK: in.cu:7:{{.*}} note: `*flag`, which the kernel writes at line 5 with no grid-wide point (an MPI call, grid.sync()) between
 CHECK: in.cu:13:{{.*}} error: the scope of this call of MPI_Barrier is not known: `counter == 7` may differ from thread to thread [gmpi-scope-unknown]
 CHECK: note: make it the same for all threads, or say
-CHECK: in.cu:12:{{.*}} note: `counter == 7` depends on `counter`, which the kernel updates atomically at line 11 with no grid-wide point (an MPI call, grid.sync()) between
+CHECK: in.cu:12:{{.*}} note: `counter`, which the kernel updates atomically at line 11 with no grid-wide point (an MPI call, grid.sync()) between
 CHECK: in.cu:21:{{.*}} error: the scope of this call of MPI_Barrier is not known: `*flag` may differ from thread to thread [gmpi-scope-unknown]
 CHECK: note: make it the same for all threads, or say
 CHECK: in.cu:20:{{.*}} note: `*flag`, which the kernel writes at line 17 with no grid-wide point (an MPI call, grid.sync()) between

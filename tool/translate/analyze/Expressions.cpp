@@ -525,6 +525,11 @@ Value Interpreter::assign(const clang::BinaryOperator *E) {
 /// Both sides, as far as the condition is the same; the sides were evaluated in blocks of their
 /// own.
 Value Interpreter::choice(const clang::AbstractConditionalOperator *E) {
+  bool Known;
+  if (!E->getCond()->isValueDependent() && !E->getCond()->HasSideEffects(Shared.Ast) &&
+      E->getCond()->EvaluateAsBooleanCondition(Known, Shared.Ast) &&
+      llvm::isa<clang::ConditionalOperator>(E))
+    return value(Known ? E->getTrueExpr() : E->getFalseExpr());
   Value Condition = value(E->getCond());
   Value Chosen = value(E->getTrueExpr());
   Chosen.joinWith(value(E->getFalseExpr()));

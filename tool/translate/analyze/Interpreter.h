@@ -217,7 +217,7 @@ private:
   void explain(MpiCall &Call);
   void writeResults(MpiCall &Call);
   const clang::Expr *culprit(const clang::Expr *E, Scope Level);
-  void addNotes(ScopeError &Error, const clang::Expr *E, const Cause *Why);
+  void addNotes(ScopeError &Error, std::string Name, const Cause *Why);
 
   Engine &Shared;
   const Context &In;

@@ -19,7 +19,7 @@ const Cause *Causes::get(Cause New) {
   // A chain through a loop would grow with every pass; a message needs three links at most.
   unsigned Links = 0;
   for (const Cause *C = New.Because; C; C = C->Because)
-    if (++Links > 3 || (C->Loc == New.Loc && C->What == New.What))
+    if (++Links > 3 || (C->Because && C->Loc == New.Loc && C->What == New.What))
       return New.Because;
   auto &Slot = Known[{New.Loc, New.What, New.Detail, New.Proven, New.Because}];
   if (!Slot)

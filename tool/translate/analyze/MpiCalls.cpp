@@ -91,8 +91,8 @@ std::string clause(const std::string &Name, const Cause &Why, unsigned Line) {
   std::string Where = " (line " + std::to_string(Line) + ")";
   if (Why.Because)
     return Name + " is assigned under " + Why.What + Where;
-  if (Name.empty() || Name == Why.What)
-    return Why.What + (Why.Detail.empty() ? "" : ", " + Why.Detail) + Where;
+  if (Name == Why.What)
+    return Why.What + Where + (Why.Detail.empty() ? "" : ", " + Why.Detail);
   return Name + " depends on " + Why.What + Where + (Why.Detail.empty() ? "" : ", " + Why.Detail);
 }
 
@@ -191,7 +191,7 @@ void Interpreter::judgeControl(MpiCall &Call) {
     if (ByArguments)
       Name = "`" + Shared.text(By ? By : Call.GivenBy) + "`";
     Say("scope_unknown", {Call.name(), Name, groupOf(S).str()});
-    addNotes(Error, By ? By : Call.GivenBy, Why);
+    addNotes(Error, Name, Why);
     V.Error = std::move(Error);
     return;
   }
@@ -203,14 +203,7 @@ void Interpreter::judgeControl(MpiCall &Call) {
       Name = "`" + Shared.text(Call.SentBy) + "`";
     Say("scope_send_buffer",
         {Call.name(), Name, groupOf(Call.Sent.Level).str(), spelling(S).str()});
-    if (Call.Sent.Why) {
-      const Cause &Why = *Call.Sent.Why;
-      Error.Lines.push_back({Why.Loc,
-                             Why.Because ? "scope_assigned" : "scope_depends",
-                             {Name, Why.What, Why.Detail.empty() ? "" : ", " + Why.Detail}});
-      if (Why.Because)
-        addNotes(Error, nullptr, Why.Because);
-    }
+    addNotes(Error, Name, Call.Sent.Why);
     V.Error = std::move(Error);
     return;
   }
@@ -223,18 +216,7 @@ void Interpreter::judgeControl(MpiCall &Call) {
   std::string Condition = Call.At.Why ? Call.At.Why->What : "the condition";
   Say("scope_repeated_call", {Call.name(), groupOf(S).str(), Condition,
                               S == Scope::Thread ? "threadIdx.x == 0" : "blockIdx.x == 0"});
-  if (Call.At.Why) {
-    const Cause *Why = Call.At.Why;
-    if (Why->Because) {
-      std::string Name = Why->Variable.empty() ? Why->What : "`" + Why->Variable + "`";
-      const Cause &Root = *Why->Because;
-      Error.Lines.push_back({Root.Loc,
-                             Root.Because ? "scope_assigned" : "scope_depends",
-                             {Name, Root.What, Root.Detail.empty() ? "" : ", " + Root.Detail}});
-      if (Root.Because)
-        addNotes(Error, nullptr, Root.Because);
-    }
-  }
+  addNotes(Error, Condition, Call.At.Why);
   V.Error = std::move(Error);
 }
 
@@ -282,16 +264,16 @@ const Expr *Interpreter::culprit(const Expr *E, Scope Level) {
   return Found;
 }
 
-/// `E` depends on the cause, and that on what is behind it.
-void Interpreter::addNotes(ScopeError &Error, const Expr *E, const Cause *Why) {
-  std::string Name = E ? "`" + Shared.text(E) + "`" : "";
+/// What is named so depends on the cause, and that on what is behind it.
+void Interpreter::addNotes(ScopeError &Error, std::string Name, const Cause *Why) {
   for (; Why; Why = Why->Because) {
     std::string Detail = Why->Detail.empty() ? "" : ", " + Why->Detail;
-    if (Why->Because && !Name.empty() && Name != Why->What)
+    bool IsCondition = Why->Because;
+    if (IsCondition && Name != Why->What)
       Error.Lines.push_back({Why->Loc, "scope_assigned", {Name, Why->What, Detail}});
-    else if (!Why->Because && (Name.empty() || Name == Why->What))
-      Error.Lines.push_back({Why->Loc, "scope_here", {Why->What, Detail}});
-    else if (!Why->Because)
+    else if (!IsCondition && Name == Why->What)
+      Error.Lines.push_back({Why->Loc, "scope_here", {Name, Detail}});
+    else if (!IsCondition)
       Error.Lines.push_back({Why->Loc, "scope_depends", {Name, Why->What, Detail}});
     Name = Why->Variable.empty() ? Why->What : "`" + Why->Variable + "`";
   }

@@ -100,9 +100,14 @@ void Specialiser::merge(Version &Into, const Entry &New, SourceLocation At,
   if (IsNew || Slot->second.agreesWith(New))
     return;
   if (isLambda(In))
-    report({{{At, "specialise_lambda", {}}}});
+    refuseLambda(At, New);
   else
-    report({{{At, "specialise_function", {quoted(asWritten(In)), "this use of it"}}}});
+    refuse(At, "specialise_function", {quoted(asWritten(In)), "this use of it"});
+}
+
+void Specialiser::refuseLambda(SourceLocation At, const Entry &In) {
+  refuse(At, "scope_lambda",
+         {In.Callee ? "the call of " + quoted(In.Callee->Callee) : "MPI_" + In.Call.Function});
 }
 
 /// Removes the entries of lambdas that stand in other functions, and returns them.
@@ -233,7 +238,7 @@ void Specialiser::addKernel(const FunctionDecl *Kernel, const std::shared_ptr<co
     Given[E.In].insert({At, E});
   for (const auto &[Lambda, Theirs] : Given)
     if (place(Lambda, Theirs, false) != 0)
-      report({{{Lambda->getLocation(), "specialise_lambda", {}}}});
+      refuseLambda(Lambda->getLocation(), Theirs.begin()->second);
   place(Kernel, Own, true);
   Function &Entry = Functions[asWritten(Kernel)];
   if (Widest)

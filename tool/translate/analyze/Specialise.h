@@ -44,6 +44,7 @@ private:
   Version takeOutside(Version &All, const clang::FunctionDecl *Written) const;
   void merge(Version &Into, const Entry &New, clang::SourceLocation At,
              const clang::FunctionDecl *In);
+  void refuseLambda(clang::SourceLocation At, const Entry &In);
   unsigned place(const clang::FunctionDecl *Function, const Version &New, bool Kernel);
   std::vector<std::pair<const void *, Run::Callee>> calleesInOrder(const Run &Of) const;
   void report(const ScopeError &Error);
