@@ -11,13 +11,6 @@ namespace {
 
 MPI_Errhandler fatal_handler = MPI_ERRHANDLER_NULL;
 
-std::string text_of(int error) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  PMPI_Error_string(error, text, &length);
-  return std::string(text, length);
-}
-
 void die(MPI_Comm *communicator, int *error, ...) {
   if (const Operation *operation = current_operation())
     say("%s failed in a kernel, at %s (%s scope): %s",
@@ -29,6 +22,13 @@ void die(MPI_Comm *communicator, int *error, ...) {
 }
 
 } // namespace
+
+std::string text_of(int error) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  PMPI_Error_string(error, text, &length);
+  return std::string(text, length);
+}
 
 void install_error_handler() {
   PMPI_Comm_create_errhandler(die, &fatal_handler);

@@ -4,11 +4,16 @@
 
 #include <mpi.h>
 
+#include <string>
+
 namespace gmpi {
 
 /// Installs the handler on MPI_COMM_WORLD and MPI_COMM_SELF; communicators made from them inherit.
 void install_error_handler();
 void remove_error_handler();
+
+/// MPI's own words for an error code.
+std::string text_of(int error);
 
 /// What MPI_Comm_set_errhandler is to set, and what MPI_Comm_get_errhandler is to tell the user.
 MPI_Errhandler handler_to_set(MPI_Errhandler user);

@@ -2,6 +2,7 @@
 #include "progress.hpp"
 
 #include "../mpi/buffers.hpp"
+#include "errors.hpp"
 #include "exit.hpp"
 #include "report.hpp"
 #include "settings.hpp"
@@ -432,6 +433,10 @@ void Progress::complete(Operation &operation) {
 
 /// The last Reply of a call whose received data, if any, lies in its payload area.
 void Progress::done(Operation &operation, std::size_t inline_bytes_received) {
+  if (operation.attribute.detached && operation.error != MPI_SUCCESS)
+    say("%s at %s failed after it had returned to the kernel: %s",
+        name_of(operation.attribute.function), place(operation.attribute.site).c_str(),
+        text_of(operation.error).c_str());
   Reply reply = make_reply(operation, ReplyKind::done);
   reply.bytes = inline_bytes_received;
   free(operation.in);

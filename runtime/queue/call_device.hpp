@@ -127,6 +127,11 @@ GMPI_DEVICE bool goes_nowhere(Function function, const Arguments &a) {
   }
 }
 
+/// Whether MPI will take a send's arguments, as far as a kernel can tell.
+GMPI_DEVICE bool sends_in_range(const Arguments &a) {
+  return a.send_count >= 0 && a.send_tag >= 0 && a.dest >= 0 && a.dest < context.world_size;
+}
+
 /// What MPI returns of a message from or to MPI_PROC_NULL.
 GMPI_DEVICE CallResult nothing_received() {
   CallResult result{};
@@ -188,8 +193,9 @@ GMPI_NOINLINE CallResult communicate(Team &team, Function function, Site site, c
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
   bool inline_in = buffers.in_bytes <= inline_bytes;
-  // A small standard send is done once its data lies beside its Attribute.
-  bool detached = function == Function::Send && inline_in && !unknown;
+  // A small standard send is done once its data lies beside its Attribute. One that MPI will refuse
+  // is not: its caller gets the error.
+  bool detached = function == Function::Send && inline_in && !unknown && sends_in_range(a);
 
   Waiting waiting{0, 0, a.status != nullptr && a.status != MPI_STATUS_IGNORE, Announce::never};
   CallResult result{};
