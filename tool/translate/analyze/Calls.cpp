@@ -265,9 +265,7 @@ Value Interpreter::unknownCall(const Expr *E, llvm::ArrayRef<const Expr *> Argum
   if (E->getType()->isVoidType())
     return Value();
   Value V = unknown(E, "the result of " + Name, "whose body is not seen here");
-  Place Anywhere;
-  Anywhere.Memory = Place::Kind::Global;
-  V.addTarget(Anywhere);
+  V.addTargets(anywhere());
   if (!isObject(E->getType()) || E->isGLValue())
     return V;
   Value Own = temporary(E);

@@ -159,24 +159,36 @@ private:
   // Expressions.cpp
   Value value(const clang::Expr *E);
   Value compute(const clang::Expr *E);
-  Value reference(const clang::DeclRefExpr *E);
-  Value member(const clang::MemberExpr *E);
-  Value builtinComponent(BuiltinVariable Variable, llvm::StringRef Component, const clang::Expr *E);
+  Value computeRare(const clang::Expr *E);
+  Value joinOfChildren(const clang::Stmt *S);
+  Value unknown(const clang::Expr *E, std::string What, std::string Detail);
+  Value seed(const clang::Expr *E, Scope Level, bool Proven = true);
+
+  // Operators.cpp
   Value convert(const clang::CastExpr *E);
   Value unary(const clang::UnaryOperator *E);
   Value binary(const clang::BinaryOperator *E);
   Value assign(const clang::BinaryOperator *E);
-  Value subscript(const clang::Expr *Base, const clang::Expr *Index, const clang::Expr *E);
+  Value subscript(const clang::ArraySubscriptExpr *E);
   Value choice(const clang::AbstractConditionalOperator *E);
-  Value initializerList(const clang::InitListExpr *E);
-  Value lambda(const clang::LambdaExpr *E);
-  Value joinOfChildren(const clang::Stmt *S);
-  Value unknown(const clang::Expr *E, std::string What, std::string Detail);
-  Value seed(const clang::Expr *E, Scope Level, bool Proven = true);
-  std::optional<Value> captured(const clang::ValueDecl *Variable);
   Value moved(Value Pointer, const clang::Expr *By, bool FromArray);
 
-  // SharedMemory.cpp, and stores to local memory
+  // Objects.cpp
+  Value reference(const clang::DeclRefExpr *E);
+  Value member(const clang::MemberExpr *E);
+  Value property(const clang::MSPropertyRefExpr *E);
+  Value builtinComponent(BuiltinVariable Variable, llvm::StringRef Component, const clang::Expr *E);
+  Value partOf(const Value &Address, const clang::FieldDecl *Field);
+  std::optional<Value> captured(const clang::ValueDecl *Variable);
+  Value thisPointer(const clang::Expr *E);
+  Value temporary(const clang::Expr *E);
+  Value materialized(const clang::MaterializeTemporaryExpr *E);
+  Value initializerList(const clang::InitListExpr *E);
+  Value wholeObject(const clang::Expr *E);
+  Value lambda(const clang::LambdaExpr *E);
+  static Value anywhere();
+
+  // LoadsAndStores.cpp
   Value load(const Value &Address, clang::QualType Type, const clang::Expr *E);
   void loadTarget(Value &Result, const Place &Target, const Value &Address, clang::QualType Type,
                   const clang::Expr *E);
@@ -207,7 +219,6 @@ private:
   Value resultOf(const clang::FunctionDecl *Function, const Run &Callee, const clang::Expr *E);
   void refuse(const void *By, clang::SourceLocation Loc, std::string Id,
               std::vector<std::string> Arguments, const clang::FunctionDecl *Note);
-  Value temporary(const clang::Expr *E);
 
   // MpiCalls.cpp
   struct MpiCall;

@@ -69,13 +69,7 @@ void Interpreter::initialize(const clang::CXXCtorInitializer *Initializer) {
     return;
   }
   const clang::FieldDecl *Field = Initializer->getAnyMember();
-  Value Member = Object;
-  Member.Targets.clear();
-  for (Place Target : Object.Targets) {
-    if (Target.Memory == Place::Kind::Local && !Field->getParent()->isUnion())
-      Target.Steps.push_back({Field});
-    Member.addTarget(Target);
-  }
+  Value Member = partOf(Object, Field);
   if (Field->getType()->isRecordType() || Field->getType()->isArrayType())
     copyObject(Member, V, Field->getType(), Init);
   else
@@ -113,8 +107,6 @@ void Interpreter::assembly(const clang::Stmt *S) {
       store(value(E), E->getType(), Value::varying(Scope::Thread, Why), E);
   for (unsigned I = 0; I < Asm->getNumClobbers(); ++I)
     if (Asm->getClobber(I) == "memory") {
-      Place Anywhere;
-      Anywhere.Memory = Place::Kind::Global;
       Access Store{nullptr, nullptr, S->getBeginLoc(), nullptr, false};
       Now.GridStores.insert(Store);
       Now.GlobalStoresOfBlock.insert(Store);
