@@ -61,11 +61,11 @@ int host_collective(Function function, const Arguments &arguments) {
   return error == MPI_SUCCESS ? wait_for(request) : error;
 }
 
-bool test_kernel_request(MPI_Request *request, MPI_Status *status, int &error) {
+bool test_kernel_request(MPI_Request *request, MPI_Status *status, int &error, bool waits) {
   Proxy *proxy = Proxy::instance();
   if (proxy == nullptr)
     fatal("a kernel's request was waited for outside MPI_Init ... MPI_Finalize");
-  if (!proxy->test_from_host(*request, status, error))
+  if (!proxy->test_from_host(*request, status, error, waits))
     return false;
   *request = MPI_REQUEST_NULL;
   return true;
@@ -74,7 +74,7 @@ bool test_kernel_request(MPI_Request *request, MPI_Status *status, int &error) {
 int wait_for_kernel_request(MPI_Request *request, MPI_Status *status) {
   Backoff backoff;
   int error = MPI_SUCCESS;
-  while (!test_kernel_request(request, status, error))
+  while (!test_kernel_request(request, status, error, true))
     backoff.wait();
   return error;
 }
@@ -143,7 +143,7 @@ int MPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
   if (!is_kernel_request(*request))
     return PMPI_Test(request, done, status);
   int error = MPI_SUCCESS;
-  *done = test_kernel_request(request, status, error);
+  *done = test_kernel_request(request, status, error, false);
   return error;
 }
 

@@ -51,6 +51,7 @@ struct Operation {
   Scope wait_scope = Scope::thread;
   Site wait_site{};
   std::uint32_t wait_launch = 0;
+  std::atomic<Clock::rep> host_waits_since{0}; ///< 0 unless the host program is in MPI_Wait for it
 };
 
 } // namespace gmpi

@@ -106,7 +106,7 @@ void add_collective(PeerWait &wait, const Operation &operation, WorldRanks &rank
 PeerWait wait_of(const Operation &operation, WorldRanks &ranks, Clock::time_point now) {
   PeerWait wait;
   wait.call = describe(operation, now);
-  wait.identity = static_cast<std::uint64_t>(operation.waited_since.time_since_epoch().count()) ^
+  wait.identity = static_cast<std::uint64_t>(waited_since(operation).time_since_epoch().count()) ^
                   static_cast<std::uint64_t>(operation.attribute.slot) << 48;
   MPI_Comm comm = operation.attribute.arguments.comm;
   if (kind_of(operation.attribute.function) == Kind::collective) {
@@ -139,7 +139,7 @@ bool is_blocked(const Progress *const *devices, std::size_t count, const HostWai
         where = devices[i];
       }
   }
-  if (blocking == nullptr || blocking->wait_scope != Scope::grid || !host.speaks_for_program ||
+  if (blocking == nullptr || !blocking->waited || blocking->wait_scope != Scope::grid || !host.speaks_for_program ||
       host.number == 0 || host.device != where->queue().device())
     return false;
   cudaStream_t stream = canonical(where->queue().launch_record(blocking->wait_launch).stream);
@@ -161,7 +161,14 @@ bool is_outstanding(const Operation &operation) {
 }
 
 bool is_waited_for(const Operation &operation) {
-  return operation.waited && operation.phase == Phase::running;
+  return operation.phase == Phase::running &&
+         (operation.waited || operation.host_waits_since != 0);
+}
+
+Clock::time_point waited_since(const Operation &operation) {
+  if (operation.waited)
+    return operation.waited_since;
+  return Clock::time_point(Clock::duration(operation.host_waits_since));
 }
 
 std::string describe(const Operation &operation, Clock::time_point now) {
@@ -171,12 +178,14 @@ std::string describe(const Operation &operation, Clock::time_point now) {
   text << std::fixed << name_of(attribute.function) << peer_text(attribute) << " ("
        << name_of(operation.waited ? operation.wait_scope : attribute.scope) << " scope, "
        << place(attribute.site);
-  if (!operation.waited)
-    text << ", not waited for";
-  else if (is_nonblocking(operation))
+  if (operation.waited && is_nonblocking(operation))
     text << ", waited for at " << place(operation.wait_site);
-  text << ", for " << seconds(now - (operation.waited ? operation.waited_since : operation.started))
-       << " s)";
+  else if (operation.host_waits_since != 0)
+    text << ", waited for by the host program";
+  else if (!operation.waited)
+    text << ", not waited for";
+  Clock::time_point since = is_waited_for(operation) ? waited_since(operation) : operation.started;
+  text << ", for " << seconds(now - since) << " s)";
   return text.str();
 }
 
@@ -237,7 +246,7 @@ Standing look_at(const Progress *const *devices, std::size_t count, Clock::time_
         continue;
       if (int to = destination(operation); to != MPI_PROC_NULL)
         standing.sending_to.insert(ranks.of(operation.attribute.arguments.comm, to));
-      if (operation.waited && operation.foreign == MPI_REQUEST_NULL &&
+      if (is_waited_for(operation) && operation.foreign == MPI_REQUEST_NULL &&
           standing.waits.size() < most_waits)
         standing.waits.push_back(wait_of(operation, ranks, now));
     }

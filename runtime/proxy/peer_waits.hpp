@@ -10,8 +10,10 @@ namespace gmpi {
 
 /// MPI has it, or the kernel is copying its data.
 bool is_outstanding(const Operation &operation);
-/// A kernel's thread waits, and MPI has it.
+/// A kernel's thread or the host program waits, and MPI has it.
 bool is_waited_for(const Operation &operation);
+/// Since when; for those that are waited for.
+Clock::time_point waited_since(const Operation &operation);
 
 /// "MPI_Recv from rank 1, tag 0 (grid scope, a.cu:12, for 61 s)". Ranks as the call names them, with
 /// the one in MPI_COMM_WORLD behind it where it is another.

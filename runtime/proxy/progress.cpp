@@ -135,6 +135,7 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   operation.requests[0] = operation.requests[1] = operation.foreign = MPI_REQUEST_NULL;
   operation.started = Clock::now();
   operation.waited = false;
+  operation.host_waits_since = 0;
   if (kind_of(attribute.function) != Kind::nonblocking && !attribute.detached)
     note_wait(operation, attribute);
   operation.in = operation.out = {};
@@ -463,8 +464,10 @@ void Progress::answer(Operation &operation, const Reply &reply) {
   queue_.reply(operation.attribute.slot, operation.turn, reply);
 }
 
-bool Progress::test_from_host(KernelRequest request, MPI_Status *status, int &error) {
+bool Progress::test_from_host(KernelRequest request, MPI_Status *status, int &error, bool waits) {
   Operation &operation = *by_slot_[request.slot];
+  if (waits && operation.phase == Phase::running && operation.host_waits_since == 0)
+    operation.host_waits_since = Clock::now().time_since_epoch().count();
   // The proxy may not have taken this request's Attribute yet, and be about to: what it holds of the
   // slot's use before is not to be looked at.
   if (operation.completed_use != request.serial || operation.phase != Phase::complete)

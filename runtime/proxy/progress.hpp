@@ -28,7 +28,9 @@ public:
 
   /// The host program's MPI_Test on a kernel's request. Any thread but the proxy's. True when it is
   /// done: data in place, `status` filled (unless MPI_STATUS_IGNORE), the request slot given back.
-  bool test_from_host(KernelRequest request, MPI_Status *status, int &error);
+  /// `waits`: the host program is blocked until then.
+  bool test_from_host(KernelRequest request, MPI_Status *status, int &error,
+                      bool waits = false);
 
   /// For reports.
   const std::deque<Operation> &operations() const { return operations_; }

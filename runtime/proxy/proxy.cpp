@@ -131,7 +131,7 @@ void Proxy::launch_begins() {
 
 void Proxy::launch_fails() { --launches_in_flight_; }
 
-bool Proxy::test_from_host(MPI_Request request, MPI_Status *status, int &error) {
+bool Proxy::test_from_host(MPI_Request request, MPI_Status *status, int &error, bool waits) {
   if (request == null_peer_request()) {
     error = MPI_SUCCESS;
     if (status != MPI_STATUS_IGNORE) {
@@ -145,7 +145,7 @@ bool Proxy::test_from_host(MPI_Request request, MPI_Status *status, int &error) 
   Progress *progress = decoded.device < max_devices ? published_[decoded.device].load() : nullptr;
   if (progress == nullptr)
     fatal("a request that no kernel has made was passed to MPI_Wait or MPI_Test");
-  return progress->test_from_host(decoded, status, error);
+  return progress->test_from_host(decoded, status, error, waits);
 }
 
 } // namespace gmpi

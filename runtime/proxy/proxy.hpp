@@ -38,7 +38,7 @@ public:
   int launches_in_flight() const { return launches_in_flight_; }
 
   /// The host program's MPI_Test on a kernel's request: see Progress::test_from_host.
-  bool test_from_host(MPI_Request request, MPI_Status *status, int &error);
+  bool test_from_host(MPI_Request request, MPI_Status *status, int &error, bool waits);
   /// The host program has made an MPI call: the job is not stuck.
   void note_host_progress() { watchdog_.note_progress(); }
   /// MPI_Finalize has been called: waits until every rank has, while the proxy's thread goes on and

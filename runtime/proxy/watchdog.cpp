@@ -60,7 +60,7 @@ Clock::time_point Watchdog::idle_since(Devices devices, std::size_t count) const
     if (devices[i] != nullptr)
       for (const Operation &operation : devices[i]->operations())
         if (is_waited_for(operation))
-          oldest = std::min(oldest, operation.waited_since);
+          oldest = std::min(oldest, waited_since(operation));
   return std::max(oldest, last_progress_);
 }
 
