@@ -1,7 +1,7 @@
 // The compilation database that CMake writes for an nvcc project; paths in it are relative to the
 // folder that each entry names.
 // RUN: rm -rf %t && split-file %s %t && cd %t
-// RUN: sed "s|ROOT|%t|" db.json > compile_commands.json
+// RUN: sed "s|ROOT|%t|g" db.json > compile_commands.json
 // RUN: %gmpi-translate --cuda-path=none src/in.cu -o out.cu -p .
 // RUN: FileCheck --input-file=out.cu check
 

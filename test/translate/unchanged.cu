@@ -21,7 +21,7 @@ int main( ) {
 __global__ void k(int n) { MPI_Barrier(MPI_COMM_WORLD); }
 //--- check
 CHECK: auto &tile = ::gmpi::cpu::shared<T [32]>({0x{{[0-9a-f]+}}, 3, 60}); tile[threadIdx.x] = n;
-CHECK: static inline void k__launch(const ::gmpi::Launch &gmpi_launch, T n ) { gmpi_launch(static_cast<void (*)(decltype(n))>(k<T>), n); }
+CHECK: static inline void k__launch(const ::gmpi::Launch &gmpi_launch, T n) { gmpi_launch(static_cast<void (*)(decltype(n))>(k<T>), n); }
 CHECK: static const ::gmpi::Kernel unused__kernel{unused, unused__info};
 CHECK: k__launch (::gmpi::Launch(1, 1), 1);
 CHECK-NEXT: MPI_Barrier(MPI_COMM_WORLD); MPI_Comm dup;

@@ -10,7 +10,6 @@
 __global__ void k() {
   BARRIER();
   NAMED(MPI_Barrier);
-  int r = 0; // a local function's call is a call as well
 }
 //--- check
 CHECK: in.cu:5:3: error: this call of MPI_Barrier stands in the body of a macro, where it cannot be rewritten [gmpi-call-in-macro]

@@ -9,3 +9,4 @@ int main() { k<<<1, 1>>>(1); k<<<1, 1>>>(1.0); }
 //--- check
 CHECK: in.cu:2:36: error: kernel 'k' calls MPI and has explicit specializations [gmpi-kernel-specialization]
 CHECK: note: overload it, or choose inside the kernel with if constexpr
+CHECK: in.cu:3:29: error: kernel 'k' calls MPI and has explicit specializations [gmpi-kernel-specialization]

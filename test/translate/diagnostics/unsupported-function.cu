@@ -2,6 +2,7 @@
 // nobody's business.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: not %gmpi-translate --cuda-path=none in.cu -o out.cu 2>&1 | FileCheck --implicit-check-not=error: check
+// RUN: not %gmpi-translate --cuda-path=none template.cu -o out.cu 2>&1 | FileCheck --check-prefix=TEMPLATE --implicit-check-not=error: check
 
 //--- in.cu
 #include <mpi.h>
@@ -12,11 +13,13 @@ __global__ void k(double *p) {
   helper();
   auto f = [=] { MPI_Comm_free(nullptr); };
 }
-template <class T> __global__ void t(T *p) { MPI_Scan(p, p, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
 int main() { MPI_Comm_dup(MPI_COMM_WORLD, nullptr); k<<<1, 1>>>(nullptr); }
+//--- template.cu
+#include <mpi.h>
+template <class T> __global__ void t(T *p) { MPI_Scan(p, p, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); }
 //--- check
 CHECK: in.cu:2:28: error: PMPI_Barrier cannot be called in a kernel [gmpi-unsupported-function]
 CHECK: note: call it in host code; docs/mpi-functions.md lists what kernels may call
 CHECK: in.cu:5:3: error: MPI_Comm_dup cannot be called in a kernel [gmpi-unsupported-function]
 CHECK: in.cu:7:18: error: MPI_Comm_free cannot be called in a kernel [gmpi-unsupported-function]
-CHECK: in.cu:9:46: error: MPI_Scan cannot be called in a kernel [gmpi-unsupported-function]
+TEMPLATE: template.cu:2:46: error: MPI_Scan cannot be called in a kernel [gmpi-unsupported-function]

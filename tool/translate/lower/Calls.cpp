@@ -30,9 +30,8 @@ void rewriteCall(Lowering &L, Edits &Changes, const CallExpr *Call, SourceLocati
       Qualified.isValid() && Qualified.End == Name.End)
     Name = Qualified;
   Changes.replace(Name, ("::gmpi::" + Scope + "::" + Function).str());
-  size_t Paren = Name.Begin.File->Text.find('(', Name.End);
-  // `(MPI_Send)(...)`: the arguments begin after the next parenthesis that is open.
-  Position Open{Name.Begin.File, unsigned(Paren) + 1};
+  // `(MPI_Send)(...)`: the arguments begin after the next parenthesis that opens.
+  Position Open{Name.Begin.File, afterOpeningParenthesis(*Name.Begin.File, Name.End)};
   Changes.insert(Open, L.site(Name.Begin) + (Call->getNumArgs() == 0 ? "" : ", "));
 }
 
@@ -76,8 +75,8 @@ void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
     auto Written = Calls.find(At);
     Reached.insert(At);
     if (Written == Calls.end()) {
-      L.Code.diagnostics().report(DiagId::call_in_macro, Where.shown(Call.Loc),
-                                  {"MPI_" + Call.Function});
+      auto Why = Where.inSystemHeader(Call.Loc) ? DiagId::system_header : DiagId::call_in_macro;
+      L.Code.diagnostics().report(Why, Where.shown(Call.Loc), {"MPI_" + Call.Function});
       continue;
     }
     rewriteCall(L, Changes, Written->second->Call, Written->second->NameLoc,
@@ -107,7 +106,7 @@ bool CallLowering::canBeCopied(const FunctionDecl *F) {
   if (Why.empty())
     return true;
   L.Code.diagnostics().report(DiagId::specialise_function, Where.shown(F->getLocation()),
-                              {F->getNameAsString(), Why});
+                              {"'" + F->getNameAsString() + "'", Why});
   return false;
 }
 

@@ -92,11 +92,12 @@ bool KernelLowering::canBeRewritten() {
     refuse(DiagId::kernel_specialization);
     return false;
   }
-  for (const ParmVarDecl *Parameter : F->parameters())
-    if (Parameter->getType()->getContainedAutoType()) {
-      refuse(DiagId::kernel_auto_parameter);
-      return false;
-    }
+  if (const FunctionTemplateDecl *Template = F->getDescribedFunctionTemplate())
+    for (const NamedDecl *Parameter : *Template->getTemplateParameters())
+      if (Parameter->isImplicit()) { // made by `auto`
+        refuse(DiagId::kernel_auto_parameter);
+        return false;
+      }
   if (!Where.inSystemHeader(F->getLocation()))
     return true;
   P.diagnostics().report(DiagId::system_header, Where.shown(F->getLocation()), {Names.Kernel});

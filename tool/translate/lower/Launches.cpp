@@ -81,7 +81,11 @@ void LaunchLowering::lowerLaunch(const LaunchSite &Launch) {
   const CallExpr *Configuration = Launch.Call->getConfig();
   Span Open = Where.token(Configuration->getCallee()->getExprLoc());
   Span Close = Where.token(Configuration->getRParenLoc());
-  if (!Open.isValid() || !Close.isValid() || Open.text() != "<<<" || Close.text() != ">>>") {
+  bool InText = Open.isValid() && Close.isValid() && Open.text() == "<<<" && Close.text() == ">>>";
+  // The arguments' opening parenthesis follows `>>>`.
+  if (InText)
+    Close.End = afterOpeningParenthesis(*Close.Begin.File, Close.End);
+  if (!InText || Close.End == Close.Begin.File->Text.size()) {
     SourceLocation Loc = Configuration->getCallee()->getExprLoc();
     P.diagnostics().report(DiagId::launch_in_macro, Where.shown(Loc));
     auto [Macro, Body] = Where.macroOf(Loc);
@@ -89,9 +93,6 @@ void LaunchLowering::lowerLaunch(const LaunchSite &Launch) {
       P.diagnostics().note(NoteId::macro_here, Body, {Macro});
     return;
   }
-  // The arguments' opening parenthesis follows `>>>`.
-  StringRef Text = Close.Begin.File->Text;
-  Close.End = unsigned(Text.find('(', Close.End)) + 1;
   if (How == Form::Generated)
     lowerByName(Launch, Open, Close);
   else

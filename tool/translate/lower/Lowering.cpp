@@ -39,6 +39,24 @@ std::string Lowering::site(const Position &Where) {
   return "{" + Numbers.text(*Where.File) + ", " + std::to_string(Line) + "}";
 }
 
+unsigned afterOpeningParenthesis(const SourceFile &File, unsigned Offset) {
+  llvm::StringRef Text = File.Text;
+  while (Offset < Text.size()) {
+    llvm::StringRef Rest = Text.substr(Offset);
+    size_t Skip = 1;
+    if (Rest.starts_with("//"))
+      Skip = Rest.find('\n');
+    else if (Rest.starts_with("/*"))
+      Skip = Rest.find("*/") + 2;
+    else if (Rest.front() == '(')
+      return Offset + 1;
+    else if (!llvm::isSpace(Rest.front()) && Rest.front() != ')')
+      break;
+    Offset += unsigned(std::min(Skip, Rest.size()));
+  }
+  return unsigned(Text.size());
+}
+
 void insertLinesAfter(Lowering &L, const Position &Where, const std::string &Lines) {
   const SourceFile &File = *Where.File;
   unsigned End = File.endOfLine(Where.Offset);

@@ -65,6 +65,10 @@ void lowerLaunches(Lowering &L);
 /// What only the cpu device needs.
 void lowerForCpu(Lowering &L);
 
+/// The offset after the next `(`; what comes before it may only be space, comments and `)`. The end
+/// of the text if it is something else: a macro's.
+unsigned afterOpeningParenthesis(const SourceFile &File, unsigned Offset);
+
 /// Puts generated lines after Where's line where nothing else stands on it, else right there, and
 /// returns to the user's numbering.
 void insertLinesAfter(Lowering &L, const Position &Where, const std::string &Lines);

@@ -204,7 +204,7 @@ private:
         P.diagnostics().report(DiagId::unsupported_function, Where.shown(Loc), {Name});
       return;
     }
-    if (Where.spelled(Loc).isInvalid()) {
+    if (Where.spelled(Loc).isInvalid() || Where.spelled(Call->getRParenLoc()).isInvalid()) {
       if (inDeviceOnlyCode())
         tellMacro(Loc, Name);
       return;
@@ -215,7 +215,8 @@ private:
   void tellMacro(SourceLocation Loc, const std::string &Name) {
     P.diagnostics().report(DiagId::call_in_macro, Where.shown(Loc), {Name});
     auto [Macro, Body] = Where.macroOf(Loc);
-    P.diagnostics().note(NoteId::macro_here, Body, {Macro});
+    if (!Macro.empty())
+      P.diagnostics().note(NoteId::macro_here, Body, {Macro});
   }
 
   bool isInIgnoredHeader(SourceLocation Loc) const { return Where.inSystemHeader(Loc); }

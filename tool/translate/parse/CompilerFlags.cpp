@@ -15,7 +15,7 @@ namespace {
 
 using llvm::StringRef;
 
-enum class Value { no, separate, joined, joined_only };
+enum class Value { no, separate, joined, optional };
 
 struct Action {
   enum Kind { Drop, Keep, As, Define, Arch, Words, File, Relocatable } What;
@@ -81,14 +81,16 @@ private:
 };
 
 /// How a flag's value was found in its word: not at all, as the next word, or within the word.
-enum class Match { None, Alone, Next, Within };
+enum class Match { None, Alone, Next, Optional, Within };
 
 Match match(const Flag &F, StringRef Word, StringRef &Within) {
   StringRef Rest = Word;
   if (!Rest.consume_front(F.Spelling))
     return Match::None;
   if (Rest.empty())
-    return F.Takes == Value::no || F.Takes == Value::joined_only ? Match::Alone : Match::Next;
+    return F.Takes == Value::no         ? Match::Alone
+           : F.Takes == Value::optional ? Match::Optional
+                                        : Match::Next;
   if (F.Takes == Value::no)
     return Match::None;
   if (F.Takes == Value::separate && !Rest.consume_front("="))
@@ -117,7 +119,8 @@ bool Adjuster::adjustOne(llvm::ArrayRef<std::string> Words, size_t &I) {
   }
   if (!Best)
     return true; // of no interest to a parser
-  // CMake writes `-x cu`; nvcc's `-dc` and the like stand alone.
+  if (How == Match::Optional && I < Words.size() && !StringRef(Words[I]).starts_with("-"))
+    ++I;
   if (How == Match::Next) {
     if (I == Words.size())
       return refuse(Word, "its value is missing");
@@ -146,7 +149,6 @@ bool Adjuster::act(const Flag &F, StringRef Value, bool HasValue) {
     std::vector<std::string> Words;
     for (StringRef Part : Parts)
       Words.push_back(Part.trim("\"'").str());
-    // A flag's value may come in an -Xcompiler of its own: the pieces are collected by the caller.
     if (!Inner.adjust(Words))
       return false;
     llvm::append_range(Result.Words, Inner.Result.Words);

@@ -92,6 +92,9 @@ bool ClangPass::run(const Options &Options, const CompilerFlags &Flags) {
   if (llvm::Error Error = Action->Execute())
     llvm::consumeError(std::move(Error));
   Compiler->getDiagnostics().setIgnoreAllWarnings(false);
+  for (const auto &[Loc, Function] : Consumer.unsupportedCalls())
+    Messages->report(DiagId::unsupported_function, Compiler->getSourceManager().getExpansionLoc(Loc),
+                     {Function});
   return !Consumer.failed();
 }
 
@@ -113,9 +116,11 @@ Position Pass::position(clang::SourceLocation Loc) const {
 std::unique_ptr<Pass> parse(const Options &Options, const CompilerFlags &Flags, Side Side,
                             SourceFiles &Files, DiagnosticLog &Log) {
   auto Parsed = std::make_unique<ClangPass>(Side, Files, Log);
-  if (Parsed->run(Options, Flags) && !Log.hasErrors())
+  bool Good = Parsed->run(Options, Flags);
+  if (Good && !Log.hasErrors())
     return Parsed;
-  reportWithoutSource(Log, DiagId::does_not_parse, {Options.Input});
+  if (!Log.hasErrors())
+    reportWithoutSource(Log, DiagId::does_not_parse, {Options.Input});
   return nullptr;
 }
 

@@ -1,5 +1,6 @@
 // Filters and prints Clang's messages.
 #include "PassDiagnostics.h"
+#include "../MpiFunctions.h"
 #include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/SourceManager.h"
 #include "llvm/Support/raw_ostream.h"
@@ -35,6 +36,18 @@ void PassDiagnostics::BeginSourceFile(const clang::LangOptions &Options,
 
 void PassDiagnostics::EndSourceFile() { Printer.EndSourceFile(); }
 
+/// The MPI library's functions are the host's. For those of the table, Clang saw the translator's own
+/// declarations besides: an error there is about the arguments.
+bool PassDiagnostics::noteUnsupportedCall(const clang::Diagnostic &Info, llvm::StringRef Text) {
+  if (Info.getID() != clang::diag::err_ovl_no_viable_function_in_call)
+    return false;
+  llvm::StringRef Name = Text.split('\'').second.split('\'').first;
+  if (!isMpiName(Name) || findMpiFunction(Name))
+    return false;
+  Unsupported.push_back({Info.getLocation(), Name.str()});
+  return true;
+}
+
 void PassDiagnostics::HandleDiagnostic(clang::DiagnosticsEngine::Level Level,
                                        const clang::Diagnostic &Info) {
   bool Own = Info.getID() >= clang::diag::DIAG_UPPER_LIMIT; // told once by Diagnostics
@@ -44,9 +57,12 @@ void PassDiagnostics::HandleDiagnostic(clang::DiagnosticsEngine::Level Level,
     LastWasShown = Level >= clang::DiagnosticsEngine::Error && !isForNvcc(Info.getID());
     if (!LastWasShown)
       return;
-    Failed = true;
     llvm::SmallString<128> Text;
     Info.FormatDiagnostic(Text);
+    LastWasShown = !noteUnsupportedCall(Info, Text);
+    if (!LastWasShown)
+      return;
+    Failed = true;
     std::string Where = Info.hasSourceManager() && Info.getLocation().isValid()
                             ? Info.getLocation().printToString(Info.getSourceManager())
                             : "";

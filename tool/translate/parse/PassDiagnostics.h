@@ -3,6 +3,7 @@
 
 #include "../Diagnostics.h"
 #include "clang/Basic/DiagnosticOptions.h"
+#include "clang/Basic/SourceLocation.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 
 namespace gmpi::translate {
@@ -15,6 +16,11 @@ public:
 
   /// Whether Clang gave up on something that matters.
   bool failed() const { return Failed; }
+  /// Calls, in device code, of MPI functions that kernels do not have. Clang's own words for them
+  /// ("no matching function") are not printed.
+  llvm::ArrayRef<std::pair<clang::SourceLocation, std::string>> unsupportedCalls() const {
+    return Unsupported;
+  }
 
   void BeginSourceFile(const clang::LangOptions &Options, const clang::Preprocessor *PP) override;
   void EndSourceFile() override;
@@ -22,9 +28,12 @@ public:
                         const clang::Diagnostic &Info) override;
 
 private:
+  bool noteUnsupportedCall(const clang::Diagnostic &Info, llvm::StringRef Text);
+
   clang::DiagnosticOptions PrinterOptions;
   clang::TextDiagnosticPrinter Printer;
   DiagnosticLog &Log;
+  std::vector<std::pair<clang::SourceLocation, std::string>> Unsupported;
   bool Failed = false, LastWasShown = true;
 };
 

@@ -1,9 +1,12 @@
-// How kernels are launched and asked about. Clang itself needs the first two for `<<<>>>`.
+// How kernels are launched and asked about. Clang itself needs the first four for `<<<>>>`.
 #pragma once
 
 extern "C" int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
                                                 cudaStream_t stream = 0);
+extern "C" __device__ cudaError_t cudaLaunchDevice(void *kernel, void *arguments, dim3 grid,
+                                                   dim3 block, unsigned shared, cudaStream_t stream);
+extern "C" __device__ void *cudaGetParameterBuffer(size_t alignment, size_t size);
 
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
                              size_t shared = 0, cudaStream_t stream = 0);
