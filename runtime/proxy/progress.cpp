@@ -56,6 +56,7 @@ Reply make_reply(const Operation &operation, ReplyKind kind) {
   reply.error = operation.error;
   reply.source = operation.source;
   reply.tag = operation.tag;
+  reply.message_bytes = operation.message_bytes;
   return reply;
 }
 

@@ -14,7 +14,7 @@ namespace gmpi {
 
 constexpr int attribute_words = 16; ///< 128 bytes: whole cache lines
 constexpr int argument_words = 12;  ///< of them, for the arguments (MPI_Sendrecv's 12)
-constexpr int reply_words = 8;      ///< 64 bytes, of which two are spare
+constexpr int reply_words = 8;      ///< 64 bytes, of which one word is spare
 
 constexpr std::uint64_t content_mask = (std::uint64_t(1) << 48) - 1;
 /// In place of a number of bytes: the device does not know the datatype.
@@ -68,6 +68,7 @@ struct Reply {
   void *address;            ///< pinned host memory as the device sees it
   std::uint64_t offset;     ///< in the user's buffer
   std::int32_t source, tag; ///< of the message received
+  std::uint64_t message_bytes; ///< its length as a status has it: without a datatype's gaps
 };
 
 GMPI_HOST_DEVICE constexpr bool asks_for_copy(ReplyKind kind) {
@@ -123,7 +124,8 @@ GMPI_HOST_DEVICE inline void pack(const Reply &reply, std::uint32_t generation,
   words[3] = tag_word(reply.offset, generation);
   words[4] = tag_word(std::uint32_t(reply.source), generation);
   words[5] = tag_word(std::uint32_t(reply.tag), generation);
-  words[6] = words[7] = tag_word(0, generation);
+  words[6] = tag_word(reply.message_bytes, generation);
+  words[7] = tag_word(0, generation);
 }
 
 /// From the first two words alone.
@@ -135,13 +137,14 @@ GMPI_HOST_DEVICE inline Reply unpack_reply_head(const std::uint64_t *words) {
   return reply;
 }
 
-/// From the six words in use.
+/// From the seven words in use.
 GMPI_HOST_DEVICE inline Reply unpack_reply(const std::uint64_t *words) {
   Reply reply = unpack_reply_head(words);
   reply.address = FromWord<void *>::get(words[2]);
   reply.offset = content_of(words[3]);
   reply.source = static_cast<std::int32_t>(words[4]);
   reply.tag = static_cast<std::int32_t>(words[5]);
+  reply.message_bytes = content_of(words[6]);
   return reply;
 }
 

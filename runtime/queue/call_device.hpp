@@ -88,12 +88,13 @@ GMPI_NOINLINE CallResult drain(Team &team, Waiting waiting, const Buffers &buffe
     case ReplyKind::copy_out:
     case ReplyKind::copy_out_last:
       team.receive(buffers.out, reply.offset, reply.address, reply.bytes);
-      result.bytes += reply.offset; // the whole message, once this is the last part
+      result.bytes = reply.message_bytes;
       break;
     case ReplyKind::done:
       if (reply.bytes != 0)
         team.receive(buffers.out, 0, context.payload + std::size_t(waiting.slot) * inline_bytes,
                      reply.bytes);
+      result.bytes = reply.message_bytes;
       return result;
     case ReplyKind::answer:
       return result;
