@@ -1,11 +1,12 @@
 # The lit configuration for tests of translated programs. This project's own tests load it, and so,
 # from the installation, do its users': docs/testing-your-rewrites.md shows how. It reads gmpi.conf,
 # the same file gmpicxx reads, and offers
-#   %gmpi-translate  %gmpicxx  %mpiexec  %device  %compile-cuda  %compile-cpu
+#   %gmpi-translate  %gmpicxx  %mpiexec  %ranks  %device  %compile-cuda  %compile-cpu
 # FileCheck, not and split-file on PATH, and the features cpu, cuda, nvcc, gpu, two-gpus, mpich, openmpi.
 import os
 import shutil
 import subprocess
+import sys
 
 import lit.formats
 
@@ -99,6 +100,16 @@ if nvcc:
     compile_cuda = [nvcc, "-std=c++17", "-arch=sm_90", "-x", "cu", "-c", "-o", "%t.compiled.o"]
     compile_cuda += includes + mpi_flags
 
+# `%ranks 1-4 PROGRAM` runs it with 1, 2, 3 and 4 ranks. A suite may set gmpi_max_ranks, and
+# gmpi_checker, a command under which every rank runs.
+checker = getattr(config, "gmpi_checker", "")
+max_ranks = getattr(config, "gmpi_max_ranks", 4)
+config.substitutions.append(("%ranks", "%s %s '%s' '%s' %d" % (
+    sys.executable, os.path.join(here, "ranks.py"), " ".join(mpiexec), checker, max_ranks)))
+if checker:
+    config.substitutions += [("%%mpiexec -n %d " % ranks, "%%mpiexec -n %d %s " % (ranks, checker))
+                             for ranks in range(1, 9)]
+
 config.substitutions += [
     ("%gmpi-translate", os.path.join(tool_dir, "gmpi-translate")),
     ("%gmpicxx", quoted([os.path.join(tool_dir, "gmpicxx"), "--conf=" + os.path.abspath(conf_path),
@@ -114,3 +125,6 @@ config.substitutions += [
 config.environment["ASAN_OPTIONS"] = "detect_leaks=0:detect_stack_use_after_return=0"
 suppressions = os.path.join(here, "tsan.supp")
 config.environment["TSAN_OPTIONS"] = "suppressions=%s:halt_on_error=0:exitcode=66" % suppressions
+# UCX, under MPICH and Open MPI, would hook madvise(), which every ending thread calls when
+# ThreadSanitizer has forgotten it already: a crash.
+config.environment["UCX_MEM_EVENTS"] = "no"

@@ -177,6 +177,7 @@ TEST(Attribute, replies) {
         reply.offset = size / 3;
         reply.source = ~number;
         reply.tag = number;
+        reply.message_bytes = size / 5;
         std::uint64_t words[reply_words];
         pack(reply, 0x8001, words);
         for (std::uint64_t word : words)
@@ -191,5 +192,6 @@ TEST(Attribute, replies) {
         EXPECT_EQ(whole.offset, reply.offset);
         EXPECT_EQ(whole.source, reply.source);
         EXPECT_EQ(whole.tag, reply.tag);
+        EXPECT_EQ(whole.message_bytes, reply.message_bytes);
       }
 }

@@ -85,7 +85,7 @@ private:
       ++leaves;
     } else if (attribute.function == Function::copied) {
       if (sending_[attribute.slot])
-        answer(attribute.slot, {ReplyKind::done, sending_[attribute.slot], 0, nullptr, 0, 0, 0});
+        answer(attribute.slot, {ReplyKind::done, sending_[attribute.slot], 0, nullptr, 0, 0, 0, 0});
     } else {
       calls.push_back(attribute);
       turns_[attribute.slot] = attribute.turn;
@@ -102,14 +102,14 @@ private:
     sending_[slot] = 0;
     if (attribute.function == Function::Ssend && !attribute.inline_in) {
       sending_[slot] = number;
-      answer(slot, {ReplyKind::copy_in, 0, attribute.in_bytes, incoming.data(), 0, 0, 0});
+      answer(slot, {ReplyKind::copy_in, 0, attribute.in_bytes, incoming.data(), 0, 0, 0, 0});
     } else if (attribute.function == Function::Recv && bytes > inline_bytes) {
-      answer(slot, {ReplyKind::copy_out_last, number, bytes, outgoing.data(), 0, 7, 8});
+      answer(slot, {ReplyKind::copy_out_last, number, bytes, outgoing.data(), 0, 7, 8, bytes});
     } else if (attribute.function == Function::Recv) {
       std::memcpy(&payload_[std::size_t(slot) * inline_bytes], outgoing.data(), bytes);
-      answer(slot, {ReplyKind::done, number, bytes, nullptr, 0, 7, 8});
+      answer(slot, {ReplyKind::done, number, bytes, nullptr, 0, 7, 8, bytes});
     } else {
-      answer(slot, {ReplyKind::done, number, 0, nullptr, 0, 7, 8});
+      answer(slot, {ReplyKind::done, number, 0, nullptr, 0, 7, 8, 0});
     }
   }
 
@@ -387,7 +387,7 @@ TEST_F(Grid, block_scope_with_departures) {
                                  MPI_COMM_WORLD);
     if (threadIdx.x % 2)
       return;
-    unsigned char local[9000]; // staged
+    unsigned char local[inline_bytes + 800]; // staged
     int next = block::MPI_Recv(site, local, sizeof(local), MPI_BYTE, 1, 2, MPI_COMM_WORLD,
                                MPI_STATUS_IGNORE);
     if (count < 1 || next <= count || std::memcmp(local, expected, sizeof(local)) != 0)

@@ -36,13 +36,15 @@ Reply numbered(std::uint64_t n, ReplyKind kind = ReplyKind::copy_out) {
   reply.offset = n * 3;
   reply.source = static_cast<int>(n % 77);
   reply.tag = static_cast<int>(n);
+  reply.message_bytes = n * 5;
   return reply;
 }
 
 bool is_number(const Reply &reply, std::uint64_t n) {
   Reply wanted = numbered(n);
   return reply.error == wanted.error && reply.bytes == n && reply.address == wanted.address &&
-         reply.offset == wanted.offset && reply.source == wanted.source && reply.tag == wanted.tag;
+         reply.offset == wanted.offset && reply.source == wanted.source && reply.tag == wanted.tag &&
+         reply.message_bytes == wanted.message_bytes;
 }
 
 } // namespace
@@ -230,7 +232,7 @@ TEST(Replies, second_word_first) {
 /// A status, or a copy's address, is awaited once the head is there.
 TEST(Replies, rest_is_awaited) {
   for (bool want_status : {false, true})
-    for (int missing : {6, 5, 4, 3}) {
+    for (int missing : {6, 5, 4, 3, 2}) {
       QueueMemory memory;
       memory.reply(3, 1, numbered(0));
       memory.reply(3, 2, numbered(44, want_status ? ReplyKind::done : ReplyKind::copy_in), missing);
