@@ -5,6 +5,7 @@
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
 #include "device_launch.hpp"
+#include "residency.hpp"
 
 namespace gmpi::launch {
 
@@ -17,9 +18,9 @@ std::string text(dim3 d) {
 }
 
 /// Grid-scope calls need every block resident. True where they fit.
-bool fits(const KernelEntry &entry, const Configuration &configuration, OnRefusal on_refusal) {
+bool fits(const KernelEntry &entry, const Configuration &configuration,
+          unsigned long long possible, OnRefusal on_refusal) {
   unsigned long long wanted = volume(configuration.grid);
-  unsigned long long possible = resident_blocks(entry, configuration);
   if (wanted <= possible)
     return true;
   std::string message =
@@ -35,6 +36,19 @@ bool fits(const KernelEntry &entry, const Configuration &configuration, OnRefusa
   return false;
 }
 
+/// Whether a kernel will be resident as a whole beside those in flight without a cooperative launch.
+/// Those of its own stream are over before it starts.
+bool finds_room(const DeviceQueue &queue, cudaStream_t stream, const Footprint &footprint,
+                unsigned multiprocessors) {
+  if (!cooperative_kernels_take_turns)
+    return false;
+  std::vector<Footprint> kernels = {footprint};
+  for (const DeviceQueue::LaunchRecord &launch : queue.launches_in_flight())
+    if (launch.stream != stream && launch.footprint.blocks != 0)
+      kernels.push_back(launch.footprint);
+  return all_find_room(kernels, multiprocessors);
+}
+
 } // namespace
 
 cudaError_t run(const KernelEntry &entry, const Configuration &configuration, void **arguments,
@@ -48,15 +62,24 @@ cudaError_t run(const KernelEntry &entry, const Configuration &configuration, vo
   bool resident = entry.info.scope == Scope::grid;
   if (volume(configuration.grid) == 0 || volume(configuration.block) == 0)
     return launch_on_device(entry, configuration, nullptr, arguments, configuration.cooperative);
-  if (resident && !fits(entry, configuration, on_refusal))
-    return cudaErrorCooperativeLaunchTooLarge;
+  Footprint footprint;
+  unsigned multiprocessors = 0;
+  if (resident) {
+    Capacity capacity = capacity_for(entry, configuration);
+    if (!fits(entry, configuration, capacity.blocks, on_refusal))
+      return cudaErrorCooperativeLaunchTooLarge;
+    footprint = {volume(configuration.grid), capacity.per_multiprocessor};
+    multiprocessors = capacity.multiprocessors;
+  }
   DeviceQueue &queue = proxy->queue_of_current_device();
   std::uint32_t index = 0;
-  LaunchState *state = queue.begin_launch(entry, configuration.stream, index);
+  bool cooperative =
+      resident && !finds_room(queue, configuration.stream, footprint, multiprocessors);
+  LaunchState *state = queue.begin_launch({&entry, Clock::now(), configuration.stream, footprint}, index);
   Launched launched{state, index};
   proxy->launch_begins();
   cudaError_t error = launch_on_device(entry, configuration, &launched, arguments,
-                                       resident || configuration.cooperative);
+                                       cooperative || configuration.cooperative);
   if (error != cudaSuccess) {
     queue.end_launch(index);
     proxy->launch_fails();

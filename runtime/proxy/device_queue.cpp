@@ -137,14 +137,13 @@ void DeviceQueue::add_launch_states() {
   check(cudaStreamSynchronize(stream_), "cannot clear device memory");
 }
 
-LaunchState *DeviceQueue::begin_launch(const launch::KernelEntry &kernel, cudaStream_t stream,
-                                       std::uint32_t &index) {
+LaunchState *DeviceQueue::begin_launch(const LaunchRecord &launch, std::uint32_t &index) {
   std::lock_guard lock(launches_mutex_);
   for (index = 0; index < launches_.size() && launches_[index].kernel != nullptr;)
     ++index;
   if (index == launches_.size())
     add_launch_states();
-  launches_[index] = {&kernel, Clock::now(), stream};
+  launches_[index] = launch;
   return launch_states_[index];
 }
 

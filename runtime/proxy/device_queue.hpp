@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../launch/launch.hpp"
+#include "../launch/residency.hpp"
 #include "../queue/attribute_ring.hpp"
 #include "../transport/staging_pool.hpp"
 
@@ -48,10 +49,10 @@ public:
     const launch::KernelEntry *kernel = nullptr; ///< null: free
     Clock::time_point started;
     cudaStream_t stream = nullptr;
+    launch::Footprint footprint; ///< 0 blocks: it need not be resident as a whole
   };
   /// State for one more launch; grows the table where none is free.
-  LaunchState *begin_launch(const launch::KernelEntry &kernel, cudaStream_t stream,
-                            std::uint32_t &index);
+  LaunchState *begin_launch(const LaunchRecord &launch, std::uint32_t &index);
   /// The launch's last thread has left (or it never started).
   void end_launch(std::uint32_t index);
   /// A copy of the record.
