@@ -338,12 +338,12 @@ void Progress::start_sendrecv(Operation &operation, const Arguments &a) {
 
 /// A kernel waits for, or tests, a request that the host program has made.
 void Progress::wait_for_foreign(Operation &operation) {
-  operation.foreign = FromWord<MPI_Request>::get(operation.attribute.in_bytes);
-  if (is_kernel_request(operation.foreign)) { // but no longer a request
+  if (operation.attribute.in_bytes == unknown_bytes) { // a kernel's, but no longer a request
     Current naming(operation);
     PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST);
     return fail(operation, MPI_ERR_REQUEST);
   }
+  operation.foreign = FromWord<MPI_Request>::get(operation.attribute.in_bytes);
   operation.requests[0] = operation.foreign;
   operation.pending = 1;
   operation.phase = Phase::running;

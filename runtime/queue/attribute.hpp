@@ -17,7 +17,8 @@ constexpr int argument_words = 12;  ///< of them, for the arguments (MPI_Sendrec
 constexpr int reply_words = 8;      ///< 64 bytes, of which one word is spare
 
 constexpr std::uint64_t content_mask = (std::uint64_t(1) << 48) - 1;
-/// In place of a number of bytes: the device does not know the datatype.
+/// In place of a number of bytes: the device does not know the datatype; in place of a request to
+/// wait for: it was a kernel's once.
 constexpr std::uint64_t unknown_bytes = content_mask;
 
 GMPI_HOST_DEVICE constexpr std::uint64_t tag_word(std::uint64_t content, std::uint32_t generation) {

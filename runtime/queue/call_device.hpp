@@ -270,7 +270,8 @@ GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bo
     attribute.slot = waiting.slot;
     attribute.turn = waiting.turn = context.records[waiting.slot].turn;
     attribute.serial = context.records[waiting.slot].serial;
-    attribute.in_bytes = to_word(request) & content_mask;
+    attribute.in_bytes =
+        is_kernel_request(request) ? unknown_bytes : to_word(request) & content_mask;
     post(context, attribute);
   }
   team.share(waiting.slot, &BlockState::slot);
