@@ -62,8 +62,7 @@ const Row *findRow(llvm::ArrayRef<Row> Table, llvm::StringRef Id) {
 std::string spelling(DiagId Id) { return withDashes(Rows[static_cast<size_t>(Id)].Id); }
 
 void Diagnostics::emit(DiagnosticIDs::Level Level, SourceLocation Loc, llvm::StringRef Text) {
-  unsigned Custom =
-      Engine.getDiagnosticIDs()->getCustomDiagID(Level, "%0");
+  unsigned Custom = Engine.getDiagnosticIDs()->getCustomDiagID(Level, "%0");
   Engine.Report(Loc, Custom) << Text;
 }
 
@@ -79,7 +78,8 @@ void Diagnostics::report(llvm::StringRef Id, SourceLocation Loc,
     return;
   }
   const Row *Row = findRow(Rows, Id);
-  std::string Text = Row ? message(*Row, Arguments) : "internal error: no message '" + Id.str() + "'";
+  std::string Text =
+      Row ? message(*Row, Arguments) : "internal error: no message '" + Id.str() + "'";
   auto Severity = Row ? Row->Severity : DiagnosticIDs::Error;
   if (Severity >= DiagnosticIDs::Error)
     Log.countError();

@@ -13,14 +13,14 @@ namespace cl = llvm::cl;
 
 struct CommandLine {
   cl::OptionCategory Category{"gmpi-translate options"};
-  cl::opt<std::string> Input{cl::Positional, cl::Required, cl::desc("<in.cu>"),
-                             cl::cat(Category)};
+  cl::opt<std::string> Input{cl::Positional, cl::Required, cl::desc("<in.cu>"), cl::cat(Category)};
   cl::opt<std::string> Output{"o", cl::Required, cl::value_desc("out.cu"),
                               cl::desc("The translated file"), cl::cat(Category)};
-  cl::opt<Device> Target{"device", cl::desc("Where kernels run"), cl::init(Device::Cuda),
-                         cl::values(clEnumValN(Device::Cuda, "cuda", "a GPU, through nvcc (default)"),
-                                    clEnumValN(Device::Cpu, "cpu", "this machine's processor")),
-                         cl::cat(Category)};
+  cl::opt<Device> Target{
+      "device", cl::desc("Where kernels run"), cl::init(Device::Cuda),
+      cl::values(clEnumValN(Device::Cuda, "cuda", "a GPU, through nvcc (default)"),
+                 clEnumValN(Device::Cpu, "cpu", "this machine's processor")),
+      cl::cat(Category)};
   cl::list<std::string> Lower{"lower", cl::CommaSeparated, cl::value_desc("queue"),
                               cl::desc("How MPI calls are carried out (default: queue)"),
                               cl::cat(Category)};

@@ -74,7 +74,8 @@ bool lowerAndWrite(const Options &Options, const Pass &Gpu, const Pass &Host,
   if (!Scopes || Log.hasErrors())
     return false;
   Edits Changes;
-  Lowering L{Options, Code, Host, Cpu ? HostModel : GpuModel, HostModel, *Scopes, Changes, {}, {}, {}};
+  Lowering L{Options, Code, Host, Cpu ? HostModel : GpuModel, HostModel, *Scopes, Changes,
+             {},      {},   {}};
   lowerKernels(L);
   lowerCalls(L);
   lowerLaunches(L);

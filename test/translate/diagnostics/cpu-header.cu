@@ -8,4 +8,3 @@
 CHECK: in.cu:1:10: error: 'cub/cub.cuh' is device code that the cpu device does not have [gmpi-cpu-header]
 CHECK: note: translate for --device=cuda, or keep it behind #ifndef GMPI_DEVICE_CPU
 CHECK: in.cu:2:10: error: 'thrust/device_vector.h' is device code that the cpu device does not have [gmpi-cpu-header]
-CHECK: error: 'in.cu' does not parse

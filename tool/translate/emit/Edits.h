@@ -1,7 +1,7 @@
 // The changes to the user's files, collected first and made all at once.
 //
-// Invariant: no two edits overlap. The same edit asked for twice (a macro's argument that is expanded
-// twice) is one edit; anything else that overlaps is kept apart and told by conflict().
+// Invariant: no two edits overlap. The same edit asked for twice (a macro's argument that is
+// expanded twice) is one edit; anything else that overlaps is kept apart and told by conflict().
 #pragma once
 
 #include "../parse/SourceFiles.h"
@@ -15,7 +15,9 @@ namespace gmpi::translate {
 class Edits {
 public:
   void replace(const Span &What, std::string Text);
-  void insert(const Position &Where, std::string Text) { replace({Where, Where.Offset}, std::move(Text)); }
+  void insert(const Position &Where, std::string Text) {
+    replace({Where, Where.Offset}, std::move(Text));
+  }
   void remove(const Span &What) { replace(What, ""); }
 
   bool touches(const SourceFile &File) const { return ByFile.count(File.Index) != 0; }
@@ -31,7 +33,8 @@ private:
     unsigned Begin, End;
     std::string Text;
   };
-  std::map<unsigned, std::vector<Edit>> ByFile; ///< each sorted by Begin, insertions first come first
+  std::map<unsigned, std::vector<Edit>>
+      ByFile; ///< each sorted by Begin, insertions first come first
   std::map<unsigned, const SourceFile *> Files;
   std::optional<Position> Conflict;
 };

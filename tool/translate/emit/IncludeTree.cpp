@@ -69,7 +69,8 @@ void IncludeTree::redirect(const Inclusion &I) {
   if (!ToCopy && !ToNeighbour)
     return;
   if (!I.Name.isValid()) {
-    L.Code.diagnostics().report(DiagId::code_in_macro, {}, {"the name of '" + I.To->Path + "' in an #include"});
+    L.Code.diagnostics().report(DiagId::code_in_macro, {},
+                                {"the name of '" + I.To->Path + "' in an #include"});
     return;
   }
   std::string Target = ToCopy ? pathOf(*I.To) : I.To->Path;

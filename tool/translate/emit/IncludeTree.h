@@ -1,5 +1,5 @@
-// Changed headers go into a tree beside the output, `out.cu.d/<path>`. Every #include on the way from
-// the main file to a changed header is changed to name the copy.
+// Changed headers go into a tree beside the output, `out.cu.d/<path>`. Every #include on the way
+// from the main file to a changed header is changed to name the copy.
 #pragma once
 
 #include "../lower/Lowering.h"

@@ -1,7 +1,7 @@
 // Composes the output files.
 #include "Output.h"
-#include "LineDirective.h"
 #include "IncludeTree.h"
+#include "LineDirective.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,5 +1,5 @@
-// From edits to the output: the translated file, the headers it needs changed, and the includes that
-// lead to them.
+// From edits to the output: the translated file, the headers it needs changed, and the includes
+// that lead to them.
 //
 //   out.cu            the main file; byte for byte the input where nothing was to be changed
 //   out.cu.d/a/b.h    each changed header, and each header on the way to one

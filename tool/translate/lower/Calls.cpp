@@ -56,6 +56,7 @@ private:
   bool canBeCopied(const FunctionDecl *F);
   void tellUnreached();
   void quiet(const ScopePragma &Pragma);
+  std::optional<Scope> pragmaBefore(const Position &Call) const;
   Position place(const CallExpr *Call) const {
     return Where.position(nameLocation(Call->getCallee()->IgnoreParenImpCasts()));
   }
@@ -79,8 +80,8 @@ void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
       L.Code.diagnostics().report(Why, Where.shown(Call.Loc), {"MPI_" + Call.Function});
       continue;
     }
-    rewriteCall(L, Changes, Written->second->Call, Written->second->NameLoc,
-                "MPI_" + Call.Function, spelling(Call.Value));
+    rewriteCall(L, Changes, Written->second->Call, Written->second->NameLoc, "MPI_" + Call.Function,
+                spelling(Call.Value));
   }
   for (const CalleeUse &Use : S.Callees)
     if (Use.Specialisation != 0) {
@@ -144,6 +145,20 @@ void CallLowering::quiet(const ScopePragma &Pragma) {
     L.Changes.insert(At, "// ");
 }
 
+/// What a pragma right before the call's statement says.
+std::optional<Scope> CallLowering::pragmaBefore(const Position &Call) const {
+  for (const ScopePragma &Pragma : L.Code.pragmas()) {
+    Position At = L.Code.position(Pragma.Loc);
+    if (At.File != Call.File || Call < At)
+      continue;
+    Span Between{{At.File, At.File->endOfLine(At.Offset)}, Call.Offset};
+    if (Between.Begin.Offset <= Call.Offset &&
+        Between.text().find_first_of(";{}") == StringRef::npos)
+      return Pragma.Value;
+  }
+  return std::nullopt;
+}
+
 /// Calls that no kernel of this file reaches. In a template that is never instantiated nothing
 /// happens; elsewhere nvcc would refuse the call, and its scope is anybody's guess.
 void CallLowering::tellUnreached() {
@@ -151,8 +166,11 @@ void CallLowering::tellUnreached() {
     if (Reached.count(At) || Call->Within->isDependentContext() ||
         Call->Within->hasAttr<CUDAHostAttr>())
       continue;
-    L.Code.diagnostics().report(DiagId::unreached_call, Where.shown(Call->NameLoc),
-                                {Call->Function});
+    if (auto Said = pragmaBefore(At))
+      rewriteCall(L, L.Changes, Call->Call, Call->NameLoc, Call->Function, spelling(*Said));
+    else
+      L.Code.diagnostics().report(DiagId::unreached_call, Where.shown(Call->NameLoc),
+                                  {Call->Function});
   }
 }
 

@@ -4,11 +4,11 @@
 //
 // turns into
 //
-//   __global__ void k__queue(::gmpi::Launched gmpi_launched, int n) { ::gmpi::Participant ...; ... }
-//   static constexpr ::gmpi::KernelInfo k__info{...};
+//   __global__ void k__queue(::gmpi::Launched gmpi_launched, int n) { ::gmpi::Participant ...; ...
+//   } static constexpr ::gmpi::KernelInfo k__info{...};
 //   __global__ void k(int n) { ::gmpi::raw_launch({"k", ...}); }
-//   static inline void k__launch(const ::gmpi::Launch &gmpi_launch, int n) { gmpi_launch.queue(...); }
-//   static const ::gmpi::Kernel k__kernel{k, k__queue, k__info};
+//   static inline void k__launch(const ::gmpi::Launch &gmpi_launch, int n) {
+//   gmpi_launch.queue(...); } static const ::gmpi::Kernel k__kernel{k, k__queue, k__info};
 //
 // The name k thus still means a kernel of the user's type: taking its address, overloading and
 // declaring it work as before; only what runs is k__queue. Templates have a k__pointer that

@@ -63,8 +63,8 @@ private:
 };
 
 LaunchLowering::Form LaunchLowering::formOf(const LaunchSite &Launch) const {
-  bool OnHost = !Launch.Within || isHostCode(Launch.Within) ||
-                Launch.Within->hasAttr<CUDAHostAttr>();
+  bool OnHost =
+      !Launch.Within || isHostCode(Launch.Within) || Launch.Within->hasAttr<CUDAHostAttr>();
   if (!OnHost || Where.inSystemHeader(Launch.Call->getBeginLoc()))
     return Form::Leave;
   if (Launch.Named && allLaunchable(Launch.Kernels))
@@ -154,8 +154,7 @@ bool LaunchLowering::checkAddress(const LaunchSite &Launch) {
   return false;
 }
 
-void LaunchLowering::lowerByAddress(const LaunchSite &Launch, const Span &Open,
-                                    const Span &Close) {
+void LaunchLowering::lowerByAddress(const LaunchSite &Launch, const Span &Open, const Span &Close) {
   if (!checkAddress(Launch))
     return;
   Span Callee = Where.span(Launch.Call->getCallee()->getSourceRange());
@@ -168,8 +167,9 @@ void LaunchLowering::lowerByAddress(const LaunchSite &Launch, const Span &Open,
   auto *Reference = dyn_cast<DeclRefExpr>(Launch.Call->getCallee()->IgnoreParenImpCasts());
   if (Reference && Reference->hadMultipleCandidates()) {
     Cast = "static_cast<" +
-           P.context().getPointerType(Reference->getType()).getAsString(
-               P.context().getPrintingPolicy()) +
+           P.context()
+               .getPointerType(Reference->getType())
+               .getAsString(P.context().getPrintingPolicy()) +
            ">(";
     EndOfCast = ")";
   }
@@ -236,8 +236,7 @@ void LaunchLowering::lowerReference(const KernelReference &Reference) {
   if (!IsTemplate)
     return;
   if (Reference.InTemplateArgument) {
-    P.diagnostics().report(DiagId::kernel_template_argument, Where.shown(NameLoc),
-                           {Names.Kernel});
+    P.diagnostics().report(DiagId::kernel_template_argument, Where.shown(NameLoc), {Names.Kernel});
     return;
   }
   bool Explicit = Name ? Name->hasExplicitTemplateArgs()

@@ -40,8 +40,8 @@ struct KernelNames {
 
 struct Lowering {
   const Options &Settings;
-  const Pass &Code;       ///< the pass whose view of device code counts: the GPU's, for cpu the host's
-  const Pass &Host;       ///< the pass whose view of host code counts
+  const Pass &Code; ///< the pass whose view of device code counts: the GPU's, for cpu the host's
+  const Pass &Host; ///< the pass whose view of host code counts
   const Model &CodeModel;
   const Model &HostModel;
   const ScopeResult &Scopes;

@@ -1,5 +1,5 @@
-// Rewrites one declaration statement. The type is the declaration's own text without what is no part
-// of a type: storage, alignment and the variable's name.
+// Rewrites one declaration statement. The type is the declaration's own text without what is no
+// part of a type: storage, alignment and the variable's name.
 #include "SharedVariables.h"
 #include "../Precompiled.h"
 
@@ -171,8 +171,8 @@ std::string SharedLowering::variable(unsigned I) {
   std::string Type = typeOf(Specifiers) + (Declarator.empty() ? "" : " " + Declarator);
   if (Dynamic)
     return "auto *" + Name + " = ::gmpi::cpu::dynamic_shared<" + Type + ">();";
-  return "auto &" + Name + " = ::gmpi::cpu::shared<" + Type + ">({" +
-         L.Numbers.text(*NameAt.File) + ", " + std::to_string(NameAt.line()) + ", " +
+  return "auto &" + Name + " = ::gmpi::cpu::shared<" + Type + ">({" + L.Numbers.text(*NameAt.File) +
+         ", " + std::to_string(NameAt.line()) + ", " +
          std::to_string(NameAt.File->columnOf(NameAt.Offset)) + "});";
 }
 

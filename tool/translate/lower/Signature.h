@@ -21,22 +21,22 @@ struct Parameter {
 };
 
 struct Signature {
-  Span Whole;             ///< from `template` or the first specifier to the closing brace or `;`
-  Span Name;              ///< the name's token
-  Position Head;          ///< where the template head ends (Whole.Begin where there is none)
+  Span Whole;    ///< from `template` or the first specifier to the closing brace or `;`
+  Span Name;     ///< the name's token
+  Position Head; ///< where the template head ends (Whole.Begin where there is none)
   Position OpenParen, CloseParen;
-  Position Body;          ///< the opening brace; invalid for a declaration
-  std::string TemplateHead;                   ///< `template <class T>` or empty; all parameters named
+  Position Body;            ///< the opening brace; invalid for a declaration
+  std::string TemplateHead; ///< `template <class T>` or empty; all parameters named
   std::vector<std::string> TemplateArguments; ///< `T`, `N...`
   std::vector<Parameter> Parameters;
   std::vector<Span> DefaultArguments; ///< with their `=`
 
   std::string declaration() const; ///< all before the body, on one line
 
-  std::string templateArguments() const;             ///< `<T, N...>` or empty
-  std::string parameters(bool WithDefaults) const;   ///< `T *buf, int n = 1`
-  std::string parameterTypes() const;                ///< `decltype(buf), decltype(n)`
-  std::string arguments() const;                     ///< `buf, n`
+  std::string templateArguments() const;           ///< `<T, N...>` or empty
+  std::string parameters(bool WithDefaults) const; ///< `T *buf, int n = 1`
+  std::string parameterTypes() const;              ///< `decltype(buf), decltype(n)`
+  std::string arguments() const;                   ///< `buf, n`
 };
 
 /// Nothing, with the reason told, where macros or preprocessor directives are in the way.

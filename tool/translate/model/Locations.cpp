@@ -19,8 +19,8 @@ SourceLocation Locations::spelled(SourceLocation Loc) const {
 
 Span Locations::span(clang::SourceRange Tokens) const {
   const clang::LangOptions &Language = P.context().getLangOpts();
-  CharSourceRange Range = clang::Lexer::makeFileCharRange(
-      CharSourceRange::getTokenRange(Tokens), P.sources(), Language);
+  CharSourceRange Range = clang::Lexer::makeFileCharRange(CharSourceRange::getTokenRange(Tokens),
+                                                          P.sources(), Language);
   if (Range.isInvalid())
     return {};
   Position Begin = P.position(Range.getBegin()), End = P.position(Range.getEnd());
@@ -34,8 +34,7 @@ Span Locations::token(SourceLocation Loc) const {
   Position Begin = P.position(Loc);
   if (!Begin.isValid())
     return {};
-  unsigned Length =
-      clang::Lexer::MeasureTokenLength(Loc, P.sources(), P.context().getLangOpts());
+  unsigned Length = clang::Lexer::MeasureTokenLength(Loc, P.sources(), P.context().getLangOpts());
   return {Begin, Begin.Offset + Length};
 }
 

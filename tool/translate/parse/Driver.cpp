@@ -63,15 +63,13 @@ std::string toolkitFor(const Options &Options) {
 std::vector<std::string> driverArguments(const Options &Options, const CompilerFlags &Flags,
                                          Side Side) {
   std::string Toolkit = toolkitFor(Options);
-  std::vector<std::string> Words = {GMPI_CLANG, "-fsyntax-only", "-x", "cuda", "-nocudalib",
-                                    // GMPI reads what nvcc is to compile: nvcc's warnings come later.
-                                    "-w", "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing",
-                                    "-fno-spell-checking",
-                                    // Launches as CUDA has made them since 9.2.
-                                    "-Xclang", "-target-sdk-version=12.8",
-                                    "-resource-dir", GMPI_CLANG_RESOURCES,
-                                    "-DMPICH_SKIP_MPICXX=1", "-DOMPI_SKIP_MPICXX=1",
-                                    "-I" + MpiWrapper};
+  std::vector<std::string> Words = {
+      GMPI_CLANG, "-fsyntax-only", "-x", "cuda", "-nocudalib",
+      // GMPI reads what nvcc is to compile: nvcc's warnings come later.
+      "-w", "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-fno-spell-checking",
+      // Launches as CUDA has made them since 9.2.
+      "-Xclang", "-target-sdk-version=12.8", "-resource-dir", GMPI_CLANG_RESOURCES,
+      "-DMPICH_SKIP_MPICXX=1", "-DOMPI_SKIP_MPICXX=1", "-I" + MpiWrapper};
   if (Side == Side::Host)
     Words.push_back("--cuda-host-only");
   else

@@ -1,5 +1,5 @@
-// The command line and the file system that one pass gives to Clang: where the CUDA headers, the MPI
-// library's headers and the translator's own come from.
+// The command line and the file system that one pass gives to Clang: where the CUDA headers, the
+// MPI library's headers and the translator's own come from.
 #pragma once
 
 #include "Parse.h"

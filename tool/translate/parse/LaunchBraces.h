@@ -1,5 +1,5 @@
-// Clang does not parse `kernel<<<grid, {x, y, 1}>>>()`, which nvcc takes. This writes the type before
-// such braces into the text that Clang gets, and maps offsets back.
+// Clang does not parse `kernel<<<grid, {x, y, 1}>>>()`, which nvcc takes. This writes the type
+// before such braces into the text that Clang gets, and maps offsets back.
 //
 //   kernel<<<grid, {x, y, 1}>>>(n)   is parsed as   kernel<<<grid, dim3{x, y, 1}>>>(n)
 #pragma once
@@ -16,7 +16,9 @@ namespace gmpi::translate {
 class OffsetMap {
 public:
   /// Length characters were put in before the user's offset; called in increasing order.
-  void addInsertion(unsigned UserOffset, unsigned Length) { Insertions.push_back({UserOffset, Length}); }
+  void addInsertion(unsigned UserOffset, unsigned Length) {
+    Insertions.push_back({UserOffset, Length});
+  }
   unsigned toUser(unsigned Parsed) const;
 
 private:

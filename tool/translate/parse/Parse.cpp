@@ -67,8 +67,8 @@ bool ClangPass::createCompiler(const Options &Options, const CompilerFlags &Flag
   return Compiler->createTarget();
 }
 
-/// The main file's size is fixed before the preprocessor starts, so its changed copy, where it needs
-/// one, comes earlier than the headers' (SourceWatcher.cpp).
+/// The main file's size is fixed before the preprocessor starts, so its changed copy, where it
+/// needs one, comes earlier than the headers' (SourceWatcher.cpp).
 void ClangPass::remapMainFile(const std::string &Path, clang::CompilerInvocation &Invocation) {
   auto Text = llvm::MemoryBuffer::getFile(Path);
   if (!Text)
@@ -86,15 +86,15 @@ bool ClangPass::run(const Options &Options, const CompilerFlags &Flags) {
   if (!Syntax->BeginSourceFile(*Compiler, Compiler->getFrontendOpts().Inputs.front()))
     return false;
   Action = std::move(Syntax);
-  Messages = std::make_unique<Diagnostics>(Compiler->getDiagnostics(),
-                                           &Compiler->getSourceManager(), Log);
+  Messages =
+      std::make_unique<Diagnostics>(Compiler->getDiagnostics(), &Compiler->getSourceManager(), Log);
   watchSources(*Compiler, Options, MainText, *WritableFiles, *Messages, Inclusions, Pragmas);
   if (llvm::Error Error = Action->Execute())
     llvm::consumeError(std::move(Error));
   Compiler->getDiagnostics().setIgnoreAllWarnings(false);
   for (const auto &[Loc, Function] : Consumer.unsupportedCalls())
-    Messages->report(DiagId::unsupported_function, Compiler->getSourceManager().getExpansionLoc(Loc),
-                     {Function});
+    Messages->report(DiagId::unsupported_function,
+                     Compiler->getSourceManager().getExpansionLoc(Loc), {Function});
   return !Consumer.failed();
 }
 

@@ -24,10 +24,10 @@ enum class Side { Host, Gpu };
 /// One #include directive that was followed.
 struct Inclusion {
   const SourceFile *From;
-  Span Name;            ///< with its quotes or brackets; invalid where a macro gives it
-  unsigned Line;        ///< of the directive
+  Span Name;     ///< with its quotes or brackets; invalid where a macro gives it
+  unsigned Line; ///< of the directive
   const SourceFile *To;
-  bool Beside;          ///< "quoted", and found in the folder of the file that includes it
+  bool Beside; ///< "quoted", and found in the folder of the file that includes it
 };
 
 class Pass {

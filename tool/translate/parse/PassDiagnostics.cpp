@@ -36,8 +36,8 @@ void PassDiagnostics::BeginSourceFile(const clang::LangOptions &Options,
 
 void PassDiagnostics::EndSourceFile() { Printer.EndSourceFile(); }
 
-/// The MPI library's functions are the host's. For those of the table, Clang saw the translator's own
-/// declarations besides: an error there is about the arguments.
+/// The MPI library's functions are the host's. For those of the table, Clang saw the translator's
+/// own declarations besides: an error there is about the arguments.
 bool PassDiagnostics::noteUnsupportedCall(const clang::Diagnostic &Info, llvm::StringRef Text) {
   if (Info.getID() != clang::diag::err_ovl_no_viable_function_in_call)
     return false;

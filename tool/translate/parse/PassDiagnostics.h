@@ -9,7 +9,8 @@
 namespace gmpi::translate {
 
 /// Prints each message once over all passes. Errors that nvcc is a better judge of (host functions
-/// called from device code, types the GPU lacks) are left to nvcc and do not count; so are warnings.
+/// called from device code, types the GPU lacks) are left to nvcc and do not count; so are
+/// warnings.
 class PassDiagnostics final : public clang::DiagnosticConsumer {
 public:
   explicit PassDiagnostics(DiagnosticLog &Log);

@@ -1,4 +1,5 @@
-// The user's files as they are on disk, shared by the passes that parse them, and positions in them.
+// The user's files as they are on disk, shared by the passes that parse them, and positions in
+// them.
 //
 // Invariant: a Position is an offset in the text on disk, whichever pass and whatever buffer
 // (launches with braces are parsed from a changed copy) a location came from.

@@ -2,8 +2,8 @@
 #include "SourceWatcher.h"
 #include "Driver.h"
 #include "clang/Frontend/CompilerInstance.h"
-#include "clang/Lex/Pragma.h"
 #include "clang/Lex/PPCallbacks.h"
+#include "clang/Lex/Pragma.h"
 #include "clang/Lex/Preprocessor.h"
 #include "llvm/Support/Path.h"
 
@@ -80,8 +80,7 @@ private:
     Inclusion I{FromEntry ? Files.find(&FromEntry->getFileEntry()) : nullptr, {}, 0, To, false};
     if (I.From) {
       I.Line = Sources.getSpellingLineNumber(HashLoc);
-      I.Beside = !IsAngled &&
-                 SearchPath == FromEntry->getDir().getName();
+      I.Beside = !IsAngled && SearchPath == FromEntry->getDir().getName();
       fillName(NameRange, I);
     }
     Inclusions.push_back(I);

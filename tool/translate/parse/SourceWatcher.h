@@ -10,11 +10,10 @@ class CompilerInstance;
 
 namespace gmpi::translate {
 
-/// To be called between BeginSourceFile and Execute. The references must outlive the pass. MainText is
-/// the main file as on disk.
+/// To be called between BeginSourceFile and Execute. The references must outlive the pass. MainText
+/// is the main file as on disk.
 void watchSources(clang::CompilerInstance &Compiler, const Options &Options,
                   llvm::StringRef MainText, SourceFiles &Files, Diagnostics &Messages,
-                  std::vector<Inclusion> &Inclusions,
-                  std::vector<ScopePragma> &Pragmas);
+                  std::vector<Inclusion> &Inclusions, std::vector<ScopePragma> &Pragmas);
 
 } // namespace gmpi::translate

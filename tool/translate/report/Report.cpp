@@ -46,12 +46,12 @@ std::string jsonReport(const Lowering &L) {
   for (const ScopedFunction &F : L.Scopes.Functions)
     if (F.Kernel) {
       Position At = Where.position(F.Function->getLocation());
-      Kernels.push_back(llvm::json::Object{
-          {"name", F.Function->getNameAsString()},
-          {"file", At.File->Path},
-          {"line", At.line()},
-          {"widestScope", F.Widest ? spelling(*F.Widest).str() : "local"},
-          {"lowerings", llvm::json::Array{"queue"}}});
+      Kernels.push_back(
+          llvm::json::Object{{"name", F.Function->getNameAsString()},
+                             {"file", At.File->Path},
+                             {"line", At.line()},
+                             {"widestScope", F.Widest ? spelling(*F.Widest).str() : "local"},
+                             {"lowerings", llvm::json::Array{"queue"}}});
     }
   for (const CallReport &Call : callReports(L))
     Calls.push_back(llvm::json::Object{{"file", Call.At.File->Path},
