@@ -1,0 +1,99 @@
+"""The end-to-end programs of test/run, read off their RUN lines, for machines without lit or Clang.
+
+What can be carried there:
+    RUN: %gmpicxx SOURCE... -o %t
+    RUN: [env NAME=VALUE...] %ranks N[-M] %t ARGUMENTS
+    RUN: [env NAME=VALUE...] [not] %mpiexec -n N %t ARGUMENTS [2>&1 | FileCheck %s OPTIONS]
+Any other RUN line is kept in left_out, so that nothing is left out silently.
+"""
+import glob
+import os
+import re
+import shlex
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDER = os.path.join(ROOT, "test", "run")
+
+
+RUN_LINE = re.compile(r"(?:env ((?:\S+=\S+ )+))?(not )?(?:%ranks (\d)(?:-(\d))?|%mpiexec -n (\d)) %t ?(.*)")
+
+
+class Run:
+    def __init__(self, found):
+        settings, fails, first, last, ranks, rest = found.groups()
+        arguments, piped, checked = rest.partition("2>&1 | FileCheck %s")
+        self.environment = dict(setting.split("=", 1) for setting in (settings or "").split())
+        self.fails = bool(fails)
+        self.max_ranks = int(last or first or ranks)
+        self.exact_ranks = ranks is not None
+        self.arguments = shlex.split(arguments)
+        named = re.search(r"--check-prefix(?:es)?=(\S+)", checked)
+        self.prefixes = (named.group(1).split(",") if named else ["CHECK"]) if piped else []
+
+    @property
+    def title(self):
+        return " ".join(["%s=%s" % setting for setting in self.environment.items()] + self.arguments)
+
+
+class Program:
+    def __init__(self, path):
+        self.path = path
+        self.name = os.path.splitext(os.path.basename(path))[0]
+        self.sources, self.runs, self.left_out = [], [], []
+        with open(path) as file:
+            self.lines = file.read().splitlines()
+        for line in self.lines:
+            found = re.match(r"(?://\s*)?RUN:\s*(.*)", line)
+            if found:
+                self.read(found.group(1))
+
+    def read(self, line):
+        compiled = re.fullmatch(r"%gmpicxx (.+) -o %t", line)
+        run = RUN_LINE.fullmatch(line)
+        if compiled:
+            names = {"%s": self.path, "%S": os.path.dirname(self.path), "%source-dir": ROOT}
+            text = re.sub(r"%(source-dir|s|S)\b", lambda name: names[name.group()], compiled.group(1))
+            self.sources = shlex.split(text)
+        elif run and ">" not in run.group(6).replace("2>&1 | FileCheck %s", ""):
+            self.runs.append(Run(run))
+        else:
+            self.left_out.append(line)
+
+    def missing_text(self, run, output):
+        """The first of the run's CHECK lines (plain, -SAME, -NEXT: in order; -DAG: anywhere; -NOT: nowhere)
+        that the output does not keep to; None where it keeps to all."""
+        position = 0
+        directive = re.compile(r"\s*(?://\s*)?(?:%s)(-SAME|-NEXT|-DAG|-NOT)?:\s*(.*?)\s*$" % "|".join(run.prefixes or ["^"]))
+        for number, line in enumerate(self.lines, 1):
+            found = directive.match(line)
+            if not found:
+                continue
+            kind, text = found.groups()
+            anywhere = kind in ("-DAG", "-NOT")
+            matched = re.compile(as_regex(text, number)).search(output, 0 if anywhere else position)
+            if bool(matched) == (kind == "-NOT"):
+                return text
+            if not anywhere:
+                position = matched.end()
+        return None
+
+
+def as_regex(text, line):
+    """FileCheck's {{regex}}, [[@LINE+n]] and [[NAME:regex]] (not kept) as one regular expression."""
+    parts = re.split(r"(\{\{.*?\}\}|\[\[.*?\]\])", text)
+    for i, part in enumerate(parts):
+        if part.startswith("{{"):
+            parts[i] = "(?:%s)" % part[2:-2]
+        elif part.startswith("[[@LINE"):
+            parts[i] = str(line + int(part[7:-2] or 0))
+        elif part.startswith("[["):
+            parts[i] = "(?:%s)" % (part[2:-2].partition(":")[2] or ".*?")
+        else:
+            parts[i] = re.escape(part)
+    return "".join(parts)
+
+
+def programs(only=()):
+    paths = sorted(glob.glob(os.path.join(FOLDER, "*.cu")) + glob.glob(os.path.join(FOLDER, "*.test")))
+    found = [Program(path) for path in paths]
+    return [program for program in found if not only or program.name in only]
