@@ -47,10 +47,7 @@ Value Interpreter::call(const clang::CallExpr *E) {
     Arguments.erase(Arguments.begin());
   }
 
-  clang::QualType Group;
-  if (const Expr *Of = Object ? Object : Arguments.empty() ? nullptr : Arguments.front())
-    Group = Of->IgnoreParenImpCasts()->getType();
-  KnownFunction Known = classify(Function, Group);
+  KnownFunction Known = classify(E);
   if (Known.What != Effect::Unknown)
     return knownCall(E, Known);
 
@@ -59,6 +56,10 @@ Value Interpreter::call(const clang::CallExpr *E) {
     copyObject(To, value(Arguments[0]), Shared.Ast.getCanonicalTagType(Method->getParent()), E);
     return To;
   }
+  if (Object && llvm::isa<clang::CXXConversionDecl>(Function))
+    if (const auto *Name = llvm::dyn_cast<clang::DeclRefExpr>(Object->IgnoreParenImpCasts()))
+      if (auto Variable = builtinVariable(Name->getDecl()))
+        return builtinObject(*Variable, E);
   if (isVirtualCall(E)) {
     if (const FunctionDecl *Target = Shared.Reach.indirectTarget(E))
       refuse(E, E->getExprLoc(), "scope_virtual_call", {quoted(Function)}, Target);

@@ -178,6 +178,7 @@ private:
   Value member(const clang::MemberExpr *E);
   Value property(const clang::MSPropertyRefExpr *E);
   Value builtinComponent(BuiltinVariable Variable, llvm::StringRef Component, const clang::Expr *E);
+  Value builtinObject(BuiltinVariable Variable, const clang::Expr *E);
   Value partOf(const Value &Address, const clang::FieldDecl *Field);
   std::optional<Value> captured(const clang::ValueDecl *Variable);
   Value thisPointer(const clang::Expr *E);

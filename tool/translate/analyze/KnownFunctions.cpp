@@ -127,7 +127,22 @@ KnownFunction classifyByName(const clang::FunctionDecl *Function, StringRef Name
 
 } // namespace
 
-KnownFunction classify(const clang::FunctionDecl *Function, clang::QualType Group) {
+namespace {
+
+/// Members of groups may be static: `grid.thread_rank()` is a plain call then.
+clang::QualType groupOf(const clang::CallExpr *Call) {
+  if (const auto *Member = llvm::dyn_cast<clang::MemberExpr>(Call->getCallee()->IgnoreParens()))
+    return Member->getBase()->IgnoreParenImpCasts()->getType();
+  if (const auto *Method = llvm::dyn_cast<clang::CXXMethodDecl>(Call->getDirectCallee()))
+    return Call->getDirectCallee()->getASTContext().getCanonicalTagType(Method->getParent());
+  return Call->getNumArgs() ? Call->getArg(0)->IgnoreParenImpCasts()->getType() : clang::QualType();
+}
+
+} // namespace
+
+KnownFunction classify(const clang::CallExpr *Call) {
+  const clang::FunctionDecl *Function = Call->getDirectCallee();
+  clang::QualType Group = groupOf(Call);
   StringRef Name = nameOf(Function);
   if (isIn(Function, "cooperative_groups") && !llvm::isa<clang::CXXConstructorDecl>(Function))
     return classifyGroupFunction(Name, recordName(Group));

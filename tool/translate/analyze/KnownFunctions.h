@@ -38,8 +38,8 @@ struct KnownFunction {
   unsigned RankParts = 0; ///< the index parts that a rank stands for; none: not injective
 };
 
-/// `Group` is the type of the object a member function is called on, or of the first argument.
-KnownFunction classify(const clang::FunctionDecl *Function, clang::QualType Group);
+/// By the callee, and by the type of the object it is called on or of its first argument.
+KnownFunction classify(const clang::CallExpr *Call);
 
 /// The row of the table for a function MPI_X; null for all others.
 const MpiFunction *mpiFunctionOf(const clang::FunctionDecl *Function);

@@ -190,7 +190,9 @@ void Interpreter::storeShared(const Place &Target, QualType Type, const Expr *E,
   bool OfBlock = Target.Memory == Place::Kind::Shared;
   if (Target.Memory == Place::Kind::Function)
     return;
-  Access Store{rootOf(Target), accessType(Type), E->getExprLoc(), nullptr, Atomic};
+  // Atomic updates of a double are often written with integers.
+  Access Store{rootOf(Target), Atomic ? nullptr : accessType(Type), E->getExprLoc(), nullptr,
+               Atomic};
   auto LookBack = [&](const std::set<Access> &Loads, const char *Point) {
     for (const Access &Load : Loads) {
       if (!Store.Root || Store.Root != Load.Root || !Store.mayChange(Load))

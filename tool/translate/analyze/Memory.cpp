@@ -209,6 +209,10 @@ bool Access::mayChange(const Access &Load) const {
     return false;
   if (!Type || !Load.Type || Type == Load.Type)
     return true;
+  // Through one pointer, casts to other types are more likely than two objects (not so through the
+  // members of one structure).
+  if (Root && Root == Load.Root && !Root->getType()->isRecordType())
+    return true;
   // Characters and what is not a plain scalar may be anything; else the language's aliasing rules.
   auto MayBeAny = [](const clang::Type *T) {
     return T->isAnyCharacterType() || !(T->isArithmeticType() || T->isPointerType());

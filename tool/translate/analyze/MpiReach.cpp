@@ -61,6 +61,18 @@ public:
     return true;
   }
 
+  bool VisitCXXMemberCallExpr(clang::CXXMemberCallExpr *E) {
+    // A copy of all components.
+    const auto *Name =
+        llvm::dyn_cast<clang::DeclRefExpr>(E->getImplicitObjectArgument()->IgnoreParenImpCasts());
+    auto Variable = Name && UserCode ? builtinVariable(Name->getDecl()) : std::nullopt;
+    if (Variable == BuiltinVariable::ThreadIdx)
+      Facts.UsedParts |= AllThread;
+    if (Variable == BuiltinVariable::BlockIdx)
+      Facts.UsedParts |= AllBlock;
+    return true;
+  }
+
   bool VisitMemberExpr(clang::MemberExpr *E) {
     useOf(E->getBase(), E->getMemberDecl());
     return true;
@@ -78,12 +90,7 @@ private:
       Facts.Meets |= !Mpi->isLocal();
       return;
     }
-    clang::QualType Group;
-    if (const auto *Member = llvm::dyn_cast<clang::CXXMemberCallExpr>(Call))
-      Group = Member->getImplicitObjectArgument()->getType();
-    else if (Call->getNumArgs())
-      Group = Call->getArg(0)->getType();
-    Effect What = classify(Callee, Group).What;
+    Effect What = classify(Call).What;
     if (What == Effect::BlockMeets || What == Effect::GridMeets)
       Facts.Meets = true;
     if (What != Effect::Unknown)
@@ -112,7 +119,8 @@ private:
     if (const auto *Opaque = llvm::dyn_cast<clang::OpaqueValueExpr>(Base))
       Base = Opaque->getSourceExpr()->IgnoreParenImpCasts();
     const auto *Reference = llvm::dyn_cast<clang::DeclRefExpr>(Base);
-    if (!UserCode || !Reference || !Member->getIdentifier())
+    if (!UserCode || !Reference || !Member->getIdentifier() ||
+        llvm::isa<clang::FunctionDecl>(Member))
       return;
     auto Variable = builtinVariable(Reference->getDecl());
     if (Variable == BuiltinVariable::ThreadIdx || Variable == BuiltinVariable::BlockIdx)

@@ -45,6 +45,19 @@ Value Interpreter::partOf(const Value &Address, const clang::FieldDecl *Field) {
   return Part;
 }
 
+/// `dim3 all = blockIdx`: component by component.
+Value Interpreter::builtinObject(BuiltinVariable Variable, const Expr *E) {
+  Value Own = temporary(E);
+  Now.Memory.write(Own.Targets[0], builtinComponent(Variable, "", E));
+  if (const auto *Record = E->getType()->getAsRecordDecl())
+    for (const clang::FieldDecl *Field : Record->fields()) {
+      Place Part = Own.Targets[0];
+      Part.Steps.push_back({Field});
+      Now.Memory.write(Part, builtinComponent(Variable, Field->getName(), E));
+    }
+  return Own;
+}
+
 std::optional<Value> Interpreter::captured(const clang::ValueDecl *Variable) {
   auto Found = Captures.find(Variable);
   if (Found == Captures.end())
@@ -82,13 +95,9 @@ Value Interpreter::property(const clang::MSPropertyRefExpr *E) {
 
 Value Interpreter::reference(const clang::DeclRefExpr *E) {
   const clang::ValueDecl *Declaration = E->getDecl();
-  if (auto Variable = builtinVariable(Declaration)) {
-    // By itself: a whole dim3, or warpSize. Its address leads to what it holds.
-    Place Own;
-    Own.Root = static_cast<const Expr *>(E);
-    Now.Memory.write(Own, builtinComponent(*Variable, "", E));
-    return Value::pointerTo(Own);
-  }
+  // By itself: a whole dim3, or warpSize. Its address leads to what it holds.
+  if (auto Variable = builtinVariable(Declaration))
+    return builtinObject(*Variable, E);
   if (const auto *Part = llvm::dyn_cast<clang::BindingDecl>(Declaration)) {
     if (const clang::VarDecl *Holding = Part->getHoldingVar()) {
       Place Own;
@@ -135,11 +144,11 @@ Value Interpreter::reference(const clang::DeclRefExpr *E) {
 Value Interpreter::member(const clang::MemberExpr *E) {
   const clang::ValueDecl *Declaration = E->getMemberDecl();
   if (const auto *Base = llvm::dyn_cast<clang::DeclRefExpr>(E->getBase()->IgnoreParenImpCasts()))
-    if (auto Variable = builtinVariable(Base->getDecl())) {
-      Place Own;
-      Own.Root = static_cast<const Expr *>(E);
-      Now.Memory.write(Own, builtinComponent(*Variable, Declaration->getName(), E));
-      return Value::pointerTo(Own);
+    if (auto Variable = builtinVariable(Base->getDecl());
+        Variable && Declaration->getIdentifier()) {
+      Value Own = temporary(E);
+      Now.Memory.write(Own.Targets[0], builtinComponent(*Variable, Declaration->getName(), E));
+      return Own;
     }
   Value Address = value(E->getBase());
   const auto *Field = llvm::dyn_cast<clang::FieldDecl>(Declaration);
