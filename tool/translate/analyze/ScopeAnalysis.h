@@ -84,9 +84,10 @@ struct ScopeResult {
   const ScopedFunction *find(const clang::FunctionDecl *Function) const;
 };
 
-/// Analyses every kernel of the translation unit that has a body and reaches MPI (and, as called by
-/// a kernel nobody knows, device functions that reach MPI but that no kernel here calls).
-/// Returns nothing if an error was reported.
+/// Analyses every kernel of the translation unit that has a body (a template: each instantiation)
+/// and reaches MPI. Functions and templates that no kernel here reaches run nowhere: their calls
+/// have the scope that a pragma says, else thread. Left out are functions that other files' device
+/// code may call (relocatable device code). Returns nothing if an error was reported.
 std::optional<ScopeResult> analyzeScopes(clang::ASTContext &Context,
                                          llvm::ArrayRef<ScopePragma> Pragmas,
                                          ScopeDiagnosticSink &Sink);
