@@ -43,6 +43,9 @@ const KernelEntry *find_kernel(const void *stub) {
 
 } // namespace launch
 
-Module::Module(const void *symbol) { launch::mutable_modules().push_back(symbol); }
+Module::Module(const void *symbol) {
+  launch::ensure_modules_are_loaded_at_start();
+  launch::mutable_modules().push_back(symbol);
+}
 
 } // namespace gmpi
