@@ -2,6 +2,7 @@
 // RUN: %gmpicxx %s -o %t
 // RUN: not %mpiexec -n 2 %t exit 2>&1 | FileCheck %s --check-prefix=EXIT
 // RUN: not %mpiexec -n 2 %t return 2>&1 | FileCheck %s --check-prefix=EXIT
+// RUN: not %mpiexec -n 2 %t both 2>&1 | FileCheck %s --check-prefix=EXIT
 // RUN: not %mpiexec -n 2 %t fail > %t.fail 2>&1
 // RUN: not %mpiexec -n 2 %t kill > %t.kill 2>&1
 // RUN: not grep ends %t.fail
@@ -21,6 +22,10 @@ int main(int argc, char **argv) {
     return end();
   }
   sleep(1);
+  if (!strcmp(argv[1], "both")) { // while a kernel of this rank waits too
+    receive<<<2, 32>>>(buffer);
+    sleep(1);
+  }
   if (!strcmp(argv[1], "exit"))
     std::exit(0);
   if (!strcmp(argv[1], "fail"))

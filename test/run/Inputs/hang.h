@@ -10,7 +10,11 @@
 static int rank, size, *buffer;
 
 static void begin(int *argc, char ***argv) {
-  MPI_Init(argc, argv);
+  int level;
+  if (*argc > 1 && !strcmp((*argv)[1], "multiple"))
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+  else
+    MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   cudaMalloc(&buffer, 64 * sizeof(int));
