@@ -29,7 +29,10 @@ bool fits(const KernelEntry &entry, const Configuration &configuration,
       std::to_string(wanted) + " blocks of its grid " + text(configuration.grid) +
       " must be resident at once; with " + text(configuration.block) + " threads a block and " +
       std::to_string(configuration.shared_bytes) + " bytes of dynamic shared memory this device holds " +
-      std::to_string(possible) + ": launch that many blocks at most";
+      std::to_string(possible) +
+      (possible > 0 ? ": launch that many blocks at most"
+                    : ": use smaller blocks, or declare the kernel __launch_bounds__(" +
+                          std::to_string(volume(configuration.block)) + ")");
   if (on_refusal == OnRefusal::abort)
     fatal("%s", message.c_str());
   say("%s", message.c_str());
