@@ -88,8 +88,8 @@ DeadlockDetector::Outbox DeadlockDetector::receive(int sender, const PeerMessage
     answer.kind = PeerMessage::finished;
     return message.hops == 1 ? Outbox{{sender, answer}} : Outbox{};
   }
-  // A rank that has not entered the other one's collective cannot have left it either; of one that is
-  // in a collective too, it is not known which.
+  // A rank that has not entered the other one's collective cannot have left it either; of one that
+  // is in a collective too, it is not known which.
   if (!standing.stalled || !message.chase || (message.collective && in_collective(standing)))
     return {};
   if (message.initiator == rank_) {
@@ -156,7 +156,8 @@ std::optional<Verdict> DeadlockDetector::dead_peer(const Standing &standing, con
                                                    Time now) {
   for (int rank : wait.needs)
     if (rank != rank_ && known_finished(rank, now))
-      return tell_once(true, "waits in " + wait.call + " for " + name(rank) + ", which has finished",
+      return tell_once(true,
+                       "waits in " + wait.call + " for " + name(rank) + ", which has finished",
                        wait.identity);
   if (!wait.any || wait.any->empty() ||
       !std::all_of(wait.any->begin(), wait.any->end(),

@@ -6,11 +6,11 @@
 //
 // Why a cycle that is reported is one. Each rank on the way vouches that it has been blocked in one
 // call since before the probe came, and that it is sending nothing to the rank the probe came from.
-// A probe's fingerprint holds which calls these were; a cycle counts once a second probe, begun after
-// the first one's return, has come back with the same fingerprint: then there was a moment at which
-// all ranks of the cycle were blocked at once, and none of them can move but by another one's doing.
-// A rank that may still move otherwise (see Standing::blocked) passes probes on as uncertain; a cycle
-// with one of those on it is told, and never acted on.
+// A probe's fingerprint holds which calls these were; a cycle counts once a second probe, begun
+// after the first one's return, has come back with the same fingerprint: then there was a moment at
+// which all ranks of the cycle were blocked at once, and none of them can move but by another one's
+// doing. A rank that may still move otherwise (see Standing::blocked) passes probes on as
+// uncertain; a cycle with one of those on it is told, and never acted on.
 #pragma once
 
 #include <chrono>
@@ -29,10 +29,10 @@ using Ranks = std::vector<int>; ///< in MPI_COMM_WORLD
 
 /// A call that somebody waits in.
 struct PeerWait {
-  std::string call; ///< "MPI_Recv from rank 1, tag 0 (grid scope, a.cu:12, for 61 s)"
+  std::string call;           ///< "MPI_Recv from rank 1, tag 0 (grid scope, a.cu:12, for 61 s)"
   std::uint64_t identity = 0; ///< differs from every other wait of this rank
   Ranks needs;                ///< it ends only if each of these acts
-  std::shared_ptr<const Ranks> any; ///< and one of these, if set: it cannot end once all have finished
+  std::shared_ptr<const Ranks> any; ///< and, if set, one of these
   bool collective = false;
 };
 
@@ -47,7 +47,7 @@ struct Standing {
   std::set<int> sending_to; ///< ranks for which a send is not complete
 };
 
-/// What ranks tell each other. `text` is one sentence part a rank: "rank 0 waits in ...; rank 1 ...".
+/// What ranks tell each other. `text` is a clause for each rank: "rank 0 waits in ...; rank 1 ...".
 struct PeerMessage {
   enum Kind : std::int32_t { probe, finished } kind = probe;
   std::int32_t initiator = 0;

@@ -1,6 +1,6 @@
-// Ends that come before MPI_Finalize: the runtime's own, and programs that just exit. A launcher either
-// ends the job then without a word, or not at all, and the other ranks hang: the runtime says so and
-// ends it.
+// Ends that come before MPI_Finalize: the runtime's own, and programs that just exit. A launcher
+// either ends the job then without a word, or not at all, and the other ranks hang: the runtime
+// says so and ends it.
 #pragma once
 
 #include <mpi.h>

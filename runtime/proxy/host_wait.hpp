@@ -14,8 +14,8 @@ namespace gmpi {
 
 /// What the main thread waits for.
 struct HostWaitState {
-  std::uint64_t number = 0;   ///< which wait this is; 0: none
-  bool whole_device = false;  ///< else one stream
+  std::uint64_t number = 0;  ///< which wait this is; 0: none
+  bool whole_device = false; ///< else one stream
   int device = 0;
   cudaStream_t stream = nullptr;
   bool speaks_for_program = false; ///< no other thread of the program makes MPI calls

@@ -20,8 +20,15 @@ struct Header {
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 32);
 
 std::vector<unsigned char> pack(const PeerMessage &message) {
-  Header header{message.kind,       message.initiator, message.hops,  message.uncertain, message.chase,
-                message.collective, 0,                 message.round, message.fingerprint};
+  Header header{message.kind,
+                message.initiator,
+                message.hops,
+                message.uncertain,
+                message.chase,
+                message.collective,
+                0,
+                message.round,
+                message.fingerprint};
   std::vector<unsigned char> bytes(sizeof(header) + message.text.size());
   std::memcpy(bytes.data(), &header, sizeof(header));
   std::memcpy(bytes.data() + sizeof(header), message.text.data(), message.text.size());

@@ -139,8 +139,8 @@ bool is_blocked(const Progress *const *devices, std::size_t count, const HostWai
         where = devices[i];
       }
   }
-  if (blocking == nullptr || !blocking->waited || blocking->wait_scope != Scope::grid || !host.speaks_for_program ||
-      host.number == 0 || host.device != where->queue().device())
+  if (blocking == nullptr || !blocking->waited || blocking->wait_scope != Scope::grid ||
+      !host.speaks_for_program || host.number == 0 || host.device != where->queue().device())
     return false;
   cudaStream_t stream = canonical(where->queue().launch_record(blocking->wait_launch).stream);
   if (!host.whole_device && canonical(host.stream) != stream)
@@ -161,8 +161,7 @@ bool is_outstanding(const Operation &operation) {
 }
 
 bool is_waited_for(const Operation &operation) {
-  return operation.phase == Phase::running &&
-         (operation.waited || operation.host_waits_since != 0);
+  return operation.phase == Phase::running && (operation.waited || operation.host_waits_since != 0);
 }
 
 Clock::time_point waited_since(const Operation &operation) {

@@ -15,8 +15,8 @@ bool is_waited_for(const Operation &operation);
 /// Since when; for those that are waited for.
 Clock::time_point waited_since(const Operation &operation);
 
-/// "MPI_Recv from rank 1, tag 0 (grid scope, a.cu:12, for 61 s)". Ranks as the call names them, with
-/// the one in MPI_COMM_WORLD behind it where it is another.
+/// "MPI_Recv from rank 1, tag 0 (grid scope, a.cu:12, for 61 s)". Ranks as the call names them,
+/// with the one in MPI_COMM_WORLD behind it where it is another.
 std::string describe(const Operation &operation, Clock::time_point now);
 
 /// Communicators' ranks as ranks of MPI_COMM_WORLD. Short-lived: a handle may come to mean another

@@ -3,9 +3,9 @@
 // a rank waits for one that has finished, or when ranks wait for each other in a cycle.
 //
 // Invariant: no false alarm ends a job. A rank is stalled once neither it has made progress nor a
-// call that somebody waits in has begun for GMPI_STALL seconds; what makes it blocked for good stands
-// in deadlock_detector.hpp and peer_waits.hpp. Other ranks are asked a few times a second at most, and
-// only while this one is idle or stalled: nothing of it is on the way of a message.
+// call that somebody waits in has begun for GMPI_STALL seconds; what makes it blocked for good
+// stands in deadlock_detector.hpp and peer_waits.hpp. Other ranks are asked a few times a second at
+// most, and only while this one is idle or stalled: nothing of it is on the way of a message.
 #pragma once
 
 #include "operation.hpp"

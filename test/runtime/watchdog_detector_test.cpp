@@ -104,8 +104,9 @@ TEST(DeadlockDetector, TwoRanksInACycleAfterTwoRounds) {
   auto verdict = job.verdict(0);
   ASSERT_TRUE(verdict);
   EXPECT_TRUE(verdict->fatal);
-  EXPECT_EQ(verdict->text, "deadlock: rank 0 waits in MPI_Recv from rank 1; rank 1 waits in MPI_Recv "
-                           "from rank 0");
+  EXPECT_EQ(verdict->text,
+            "deadlock: rank 0 waits in MPI_Recv from rank 1; rank 1 waits in MPI_Recv "
+            "from rank 0");
   EXPECT_FALSE(job.verdict(1)); // it is for the lowest rank to tell
 }
 
@@ -120,8 +121,9 @@ TEST(DeadlockDetector, OnlyTheRanksOfTheCycleAreNamed) {
   EXPECT_FALSE(job.verdict(0));
   auto verdict = job.verdict(1);
   ASSERT_TRUE(verdict);
-  EXPECT_EQ(verdict->text, "deadlock: rank 1 waits in MPI_Recv from rank 2; rank 2 waits in MPI_Recv "
-                           "from rank 1");
+  EXPECT_EQ(verdict->text,
+            "deadlock: rank 1 waits in MPI_Recv from rank 2; rank 2 waits in MPI_Recv "
+            "from rank 1");
 }
 
 TEST(DeadlockDetector, ARankThatWaitsForItself) {
@@ -207,10 +209,11 @@ TEST(DeadlockDetector, WhereOtherThreadsMayActACycleIsToldOnceOnly) {
   auto verdict = job.verdict(0);
   ASSERT_TRUE(verdict);
   EXPECT_FALSE(verdict->fatal);
-  EXPECT_EQ(verdict->text,
-            "ranks wait for each other: rank 0 waits in MPI_Recv from rank 1; rank 1 waits in "
-            "MPI_Recv from rank 0; other threads or a host program may still act, so the job goes on "
-            "(GMPI_TIMEOUT=SECONDS would end it)");
+  EXPECT_EQ(
+      verdict->text,
+      "ranks wait for each other: rank 0 waits in MPI_Recv from rank 1; rank 1 waits in "
+      "MPI_Recv from rank 0; other threads or a host program may still act, so the job goes on "
+      "(GMPI_TIMEOUT=SECONDS would end it)");
   job.round();
   EXPECT_TRUE(job.silent());
 }
