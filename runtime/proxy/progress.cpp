@@ -304,6 +304,12 @@ void Progress::start_mpi(Operation &operation) {
   Arguments arguments = operation.attribute.arguments;
   arguments.send_buffer = operation.in.address;
   arguments.recv_buffer = operation.out.address;
+  // MPI is told where a reduction is in place: all ranks must say the same, host code among them, and
+  // Open MPI chooses its algorithm by it.
+  if (operation.attribute.arguments.send_buffer == MPI_IN_PLACE && operation.out.bytes != 0) {
+    std::memcpy(operation.out.address, operation.in.address, operation.in.bytes);
+    arguments.send_buffer = MPI_IN_PLACE;
+  }
   arguments.shared_buffer = operation.in.bytes ? operation.in.address : operation.out.address;
   if (operation.attribute.function == Function::Sendrecv) {
     start_sendrecv(operation, arguments);
