@@ -157,6 +157,7 @@ TEST_F(Pageable, irecv_finished_by_the_host) {
   EXPECT_EQ(Bytes(got.data, got.data + bytes), sent);
 }
 
+#ifndef OPEN_MPI // 4.1.4 writes beyond the room of a large receive from the own rank
 TEST_F(Pageable, truncation) {
   Bytes sent = pattern(2 * piece, 1), got(piece);
   KernelCall receive = kernel.start(Function::Recv, from(0, 1, got.data(), piece));
@@ -165,6 +166,7 @@ TEST_F(Pageable, truncation) {
   EXPECT_EQ(class_of(reply.error), MPI_ERR_TRUNCATE);
   EXPECT_EQ(reply.bytes, 0u);
 }
+#endif
 
 TEST_F(Pageable, bad_rank) {
   Bytes sent(2 * piece);

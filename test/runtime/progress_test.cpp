@@ -318,7 +318,18 @@ TEST_F(Questions, hosts_request_tested) {
   EXPECT_EQ(got, sent);
 }
 
-TEST_F(Errors, truncation) {
+TEST_F(Errors, truncation_of_a_small_message) {
+  Bytes sent = pattern(small, 1), got(10);
+  KernelCall receive = kernel.start(Function::Recv, from(0, 1, got.data(), 10));
+  kernel.start(Function::Send, to(0, 1, sent.data(), small));
+  Reply reply = kernel.finish(receive);
+  EXPECT_EQ(class_of(reply.error), MPI_ERR_TRUNCATE);
+  EXPECT_EQ(reply.kind, ReplyKind::done);
+  EXPECT_EQ(reply.bytes, 0u);
+}
+
+#ifndef OPEN_MPI // 4.1.4 writes beyond the room of a large receive from the own rank
+TEST_F(Errors, truncation_of_a_large_message) {
   for (int room : {10, int(inline_bytes) + 1000}) {
     Bytes sent = pattern(large, 1), got(room);
     KernelCall receive = kernel.start(Function::Recv, from(0, 1, got.data(), room));
@@ -330,6 +341,7 @@ TEST_F(Errors, truncation) {
     EXPECT_EQ(reply.bytes, 0u);
   }
 }
+#endif
 
 TEST_F(Errors, bad_arguments) {
   Bytes data(large);
@@ -374,7 +386,7 @@ TEST_F(Errors, unknown_datatype) {
 }
 
 TEST_F(Errors, kernels_request_that_is_none) {
-  KernelCall wait = kernel.start(Function::Wait, to_word(encode_request({300, 0, 1})) & content_mask);
+  KernelCall wait = kernel.start(Function::Wait, unknown_bytes);
   EXPECT_EQ(class_of(kernel.finish(wait).error), MPI_ERR_REQUEST);
 }
 
@@ -534,7 +546,7 @@ TEST_F(Launches, begin_and_end) {
   std::vector<LaunchState *> states;
   for (std::uint32_t i = 0; i < 300; ++i) { // more than the grid calls' own request slots
     std::uint32_t index = ~0u;
-    states.push_back(queue.begin_launch(entry, nullptr, index));
+    states.push_back(queue.begin_launch({&entry, Clock::now(), nullptr, {}}, index));
     ASSERT_EQ(index, i);
     EXPECT_EQ(queue.launch_record(i).kernel, &entry);
     EXPECT_EQ(states[i]->membership, 0u);
@@ -548,6 +560,6 @@ TEST_F(Launches, begin_and_end) {
   EXPECT_EQ(queue.launch_record(17).kernel, nullptr);
   EXPECT_EQ(queue.launch_record(1000000).kernel, nullptr);
   std::uint32_t index = ~0u;
-  EXPECT_EQ(queue.begin_launch(entry, nullptr, index), states[17]);
+  EXPECT_EQ(queue.begin_launch({&entry, Clock::now(), nullptr, {}}, index), states[17]);
   EXPECT_EQ(index, 17u);
 }
