@@ -214,7 +214,9 @@ TEST_F(Calls, errors) {
     errors[3] = grid::MPI_Wait(site, &none, MPI_STATUS_IGNORE);
   });
   EXPECT_EQ(class_of(errors[0]), MPI_ERR_RANK);
+#ifndef OPEN_MPI // 4.1.4 tells nothing of a small message from the own rank that is cut
   EXPECT_EQ(class_of(errors[1]), MPI_ERR_TRUNCATE);
+#endif
   EXPECT_EQ(class_of(errors[2]), MPI_ERR_TYPE);
   EXPECT_EQ(class_of(errors[3]), MPI_ERR_REQUEST);
 }
