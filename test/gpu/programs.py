@@ -70,7 +70,7 @@ class Program:
                 continue
             kind, text = found.groups()
             anywhere = kind in ("-DAG", "-NOT")
-            matched = re.compile(as_regex(text, number)).search(output, 0 if anywhere else position)
+            matched = re.compile(as_regex(text, number), re.MULTILINE).search(output, 0 if anywhere else position)
             if bool(matched) == (kind == "-NOT"):
                 return text
             if not anywhere:
