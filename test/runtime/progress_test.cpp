@@ -318,6 +318,9 @@ TEST_F(Questions, hosts_request_tested) {
   EXPECT_EQ(got, sent);
 }
 
+// Open MPI 4.1.4 tells nothing of a small message from the own rank that is cut, and writes a large
+// one beyond the room.
+#ifndef OPEN_MPI
 TEST_F(Errors, truncation_of_a_small_message) {
   Bytes sent = pattern(small, 1), got(10);
   KernelCall receive = kernel.start(Function::Recv, from(0, 1, got.data(), 10));
@@ -328,7 +331,6 @@ TEST_F(Errors, truncation_of_a_small_message) {
   EXPECT_EQ(reply.bytes, 0u);
 }
 
-#ifndef OPEN_MPI // 4.1.4 writes beyond the room of a large receive from the own rank
 TEST_F(Errors, truncation_of_a_large_message) {
   for (int room : {10, int(inline_bytes) + 1000}) {
     Bytes sent = pattern(large, 1), got(room);
