@@ -84,12 +84,14 @@ gmpi_say_other_distribution() {
 Then name LLVM's place and run this again: LLVM_DIR=PREFIX/lib/cmake/llvm ./${0##*/}"
 }
 
-# gmpi_configure FOLDER OPTIONS...: configures once; later runs keep what is there.
+# gmpi_configure FOLDER OPTIONS...: configures once; later runs keep what is there, unless something was
+# missing then that may have been installed since.
 gmpi_configure() {
   local folder=$1 generator=()
   shift
   if [ -f "$folder/CMakeCache.txt" ] && [ -f "$folder/.gmpi-options" ] &&
-     [ "$(cat "$folder/.gmpi-options")" = "$*" ]; then
+     [ "$(cat "$folder/.gmpi-options")" = "$*" ] &&
+     ! grep -q 'was not found (Debian:' "$folder/configure.log"; then
     return 0
   fi
   have_command ninja && generator=(-G Ninja)
