@@ -60,7 +60,7 @@ class Program:
             self.left_out.append(line)
 
     def missing_text(self, run, output):
-        """The first of the run's CHECK lines (plain, -SAME, -NEXT: in order; -DAG: anywhere; -NOT: nowhere)
+        """The first of the run's CHECK lines (plain, -SAME, -NEXT: in order; -DAG: anywhere; -NOT: not behind the last match)
         that the output does not keep to; None where it keeps to all."""
         position = 0
         directive = re.compile(r"\s*(?://\s*)?(?:%s)(-SAME|-NEXT|-DAG|-NOT)?:\s*(.*?)\s*$" % "|".join(run.prefixes or ["^"]))
@@ -70,7 +70,8 @@ class Program:
                 continue
             kind, text = found.groups()
             anywhere = kind in ("-DAG", "-NOT")
-            matched = re.compile(as_regex(text, number), re.MULTILINE).search(output, 0 if anywhere else position)
+            begin = 0 if kind == "-DAG" else position
+            matched = re.compile(as_regex(text, number), re.MULTILINE).search(output, begin)
             if bool(matched) == (kind == "-NOT"):
                 return text
             if not anywhere:
