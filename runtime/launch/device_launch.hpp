@@ -13,7 +13,7 @@ struct Capacity {
 };
 Capacity capacity_for(const KernelEntry &entry, const Configuration &configuration);
 
-/// Whether cooperative kernels run one at a time here.
+/// Whether cooperative kernels may have to wait for each other here.
 extern const bool cooperative_kernels_take_turns;
 
 /// Launches entry.queue with `launched` before the user's arguments or, where `launched` is null,

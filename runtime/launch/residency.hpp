@@ -1,8 +1,8 @@
 // Which kernels may wait for messages at the same time. A kernel with grid-scope calls needs all its
-// blocks resident. A cooperative launch guarantees that, but the GPU runs cooperative kernels one
-// after another, and two kernels on two streams may wait for each other across ranks. So such a
-// kernel is launched cooperatively only where its blocks might not find room beside those of the
-// kernels in flight.
+// blocks resident. A cooperative launch guarantees that, but whether two cooperative kernels run at
+// the same time is neither promised nor measured here, and two kernels on two streams may wait for
+// each other across ranks. So such a kernel is launched cooperatively only where its blocks might
+// not find room beside those of the kernels in flight.
 #pragma once
 
 #include <vector>
