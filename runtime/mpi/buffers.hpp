@@ -53,9 +53,4 @@ GMPI_HOST_DEVICE inline Buffers buffers_of(Function function, const Arguments &a
   return b;
 }
 
-/// Received data lies behind the data sent in a payload area.
-GMPI_HOST_DEVICE constexpr std::uint64_t out_offset(std::uint64_t in_bytes) {
-  return (in_bytes + 15) & ~std::uint64_t(15);
-}
-
 } // namespace gmpi

@@ -291,9 +291,8 @@ void Progress::copied(Operation &operation) {
     queue_.bounce().give(std::exchange(operation.piece, nullptr));
   }
   operation.moved = 0;
-  if (operation.phase == Phase::copying_in) {
+  if (operation.phase == Phase::copying_in)
     return start_mpi(operation);
-  }
   free(operation.in);
   free(operation.out);
   end(operation);
@@ -325,8 +324,8 @@ void Progress::start_mpi(Operation &operation) {
 }
 
 /// Both halves at once. Where only the receive could be started it is taken back, and its end
-/// awaited: it must not write into memory that is somebody else's by then. MPICH 4.0.2 leaves a wrong status after a nonblocking receive from
-/// MPI_PROC_NULL, so such halves are not given to MPI.
+/// awaited: it must not write into memory that is somebody else's by then. MPICH 4.0.2 leaves a wrong
+/// status after a nonblocking receive from MPI_PROC_NULL, so such halves are not given to MPI.
 void Progress::start_sendrecv(Operation &operation, const Arguments &a) {
   if (a.source != MPI_PROC_NULL)
     operation.error = PMPI_Irecv(a.recv_buffer, a.recv_count, a.recv_datatype, a.source, a.recv_tag,
