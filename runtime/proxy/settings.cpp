@@ -9,22 +9,28 @@ namespace gmpi {
 
 namespace {
 
-double number(const char *variable, double fallback) {
+constexpr double most_seconds = 1e9;        // some 30 years
+constexpr double most_staging_mb = 1 << 20; // 1 TiB: its bytes fit size_t
+
+/// What `variable` says: a number from 0 to `most`; `fallback` where it is unset or empty.
+double number(const char *variable, double fallback, double most) {
   const char *text = std::getenv(variable);
   if (text == nullptr || *text == '\0')
     return fallback;
   char *end = nullptr;
   double value = std::strtod(text, &end);
-  if (*end != '\0' || !(value >= 0))
-    fatal("%s is '%s', which is no number of 0 or more; correct it or unset it", variable, text);
+  if (*end != '\0' || !(value >= 0 && value <= most)) // not a number compares false
+    fatal("%s is '%s', which is no number from 0 to %.0f; correct it or unset it", variable, text,
+          most);
   return value;
 }
 
 Settings read() {
   Settings settings{};
-  settings.timeout_seconds = number("GMPI_TIMEOUT", 0);
-  settings.stall_seconds = number("GMPI_STALL", 60);
-  settings.staging_bytes = static_cast<std::size_t>(number("GMPI_STAGING_MB", 64) * (1 << 20));
+  settings.timeout_seconds = number("GMPI_TIMEOUT", 0, most_seconds);
+  settings.stall_seconds = number("GMPI_STALL", 60, most_seconds);
+  settings.staging_bytes =
+      static_cast<std::size_t>(number("GMPI_STAGING_MB", 64, most_staging_mb) * (1 << 20));
   settings.bounce_piece = 1 << 20;
   settings.bounce_bytes = 4 * settings.bounce_piece;
   return settings;

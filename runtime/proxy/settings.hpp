@@ -17,7 +17,8 @@ struct Settings {
   std::size_t bounce_piece;  ///< one such part
 };
 
-/// A value that is no number ends the program, naming the variable.
+/// A value that is no number, or out of range, ends the program; its last words name the variable, the
+/// value and what is allowed.
 const Settings &settings();
 
 } // namespace gmpi

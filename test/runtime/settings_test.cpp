@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
 
 namespace {
 
@@ -43,16 +44,33 @@ TEST(Settings, values) {
   EXPECT_EXIT(read({"GMPI_STAGING_MB", "0.5"}, 0, 60, mb / 2), testing::ExitedWithCode(0), "^$");
 }
 
+TEST(Settings, largest_values) {
+  EXPECT_EXIT(read({"GMPI_TIMEOUT", "1e9"}, 1e9, 60, 64 * mb), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(read({"GMPI_STALL", "1e9"}, 0, 1e9, 64 * mb), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(read({"GMPI_STAGING_MB", "1048576"}, 0, 60, mb * mb), testing::ExitedWithCode(0), "^$");
+}
+
 TEST(Settings, bad_values) {
-  EXPECT_EXIT(read({"GMPI_TIMEOUT", "soon"}, 0, 0, 0), testing::ExitedWithCode(1),
-              "^gmpi: GMPI_TIMEOUT is 'soon', which is no number of 0 or more; correct it or unset "
-              "it\n$");
-  EXPECT_EXIT(read({"GMPI_STALL", "-1"}, 0, 0, 0), testing::ExitedWithCode(1),
-              "GMPI_STALL is '-1', which is no number of 0 or more");
-  EXPECT_EXIT(read({"GMPI_STALL", "nan"}, 0, 0, 0), testing::ExitedWithCode(1),
-              "GMPI_STALL is 'nan', which is no number of 0 or more");
-  EXPECT_EXIT(read({"GMPI_STAGING_MB", "64MB"}, 0, 0, 0), testing::ExitedWithCode(1),
-              "GMPI_STAGING_MB is '64MB', which is no number of 0 or more");
-  EXPECT_EXIT(read({"GMPI_STAGING_MB", " "}, 0, 0, 0), testing::ExitedWithCode(1),
-              "GMPI_STAGING_MB is ' ', which is no number of 0 or more");
+  constexpr const char *not_numbers[] = {"soon", "-1", "-inf", "nan", "64MB", " ", "inf", "1e400"};
+  for (const char *value : not_numbers) {
+    EXPECT_EXIT(read({"GMPI_TIMEOUT", value}, 0, 0, 0), testing::ExitedWithCode(1),
+                "^gmpi: GMPI_TIMEOUT is '" + std::string(value) +
+                    "', which is no number from 0 to 1000000000; correct it or unset it\n$");
+    EXPECT_EXIT(read({"GMPI_STALL", value}, 0, 0, 0), testing::ExitedWithCode(1),
+                "^gmpi: GMPI_STALL is '" + std::string(value) +
+                    "', which is no number from 0 to 1000000000; correct it or unset it\n$");
+    EXPECT_EXIT(read({"GMPI_STAGING_MB", value}, 0, 0, 0), testing::ExitedWithCode(1),
+                "^gmpi: GMPI_STAGING_MB is '" + std::string(value) +
+                    "', which is no number from 0 to 1048576; correct it or unset it\n$");
+  }
+}
+
+/// Numbers, but too large: more bytes than size_t counts would be undefined.
+TEST(Settings, too_large) {
+  EXPECT_EXIT(read({"GMPI_STAGING_MB", "1048577"}, 0, 0, 0), testing::ExitedWithCode(1),
+              "GMPI_STAGING_MB is '1048577', which is no number from 0 to 1048576");
+  EXPECT_EXIT(read({"GMPI_STAGING_MB", "1e14"}, 0, 0, 0), testing::ExitedWithCode(1),
+              "GMPI_STAGING_MB is '1e14', which is no number from 0 to 1048576");
+  EXPECT_EXIT(read({"GMPI_STALL", "1e10"}, 0, 0, 0), testing::ExitedWithCode(1),
+              "GMPI_STALL is '1e10', which is no number from 0 to 1000000000");
 }
