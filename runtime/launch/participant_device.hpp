@@ -88,18 +88,24 @@ GMPI_DEVICE bool is_complete(unsigned long long membership) {
   return (membership & 0xffffffffu) + (membership >> 32) == grid_blocks();
 }
 
+/// Whether round `a` comes after round `b`. They are 30 bits and wrap; no block is ever more than a few
+/// rounds behind.
+GMPI_DEVICE bool is_after(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::int32_t>((a - b) << 2) > 0;
+}
+
 /// Waits for the next round's command; the block's leader calls it. Wins or loses promotions.
 GMPI_DEVICE GridCommand await_command(BlockState &block) {
   LaunchState &launch = *block.launch;
   for (;;) {
     std::uint32_t word;
-    while ((word = load_acquire_device(&launch.command)) >> 2 <= block.round)
+    while (!is_after((word = load_acquire_device(&launch.command)) >> 2, block.round))
       relax();
     block.round = word >> 2;
     auto command = static_cast<GridCommand>(word & 3);
     if (command != GridCommand::promote)
       return command;
-    if (atomicMax(&launch.claimed, block.round) < block.round)
+    if (atomicExch(&launch.claimed, 1u) == 0)
       return GridCommand::lead;
   }
 }
@@ -148,11 +154,14 @@ GMPI_DEVICE void finish_launch(LaunchState &launch, std::uint32_t index) {
 /// The whole block has left.
 GMPI_DEVICE void depart(LaunchState &launch, std::uint32_t index) {
   unsigned long long now = add_device(&launch.membership, one_departure) + one_departure;
-  if (now >> 32 == grid_blocks())
+  if (now >> 32 == grid_blocks()) {
     finish_launch(launch, index);
-  else if (is_complete(now))
+  } else if (is_complete(now)) {
+    // Whoever tried to take an earlier promotion has arrived again since.
+    launch.claimed = 0;
     store_release_device(&launch.command, ((load_acquire_device(&launch.command) >> 2) + 1) << 2 |
                                               std::uint32_t(GridCommand::promote));
+  }
 }
 
 } // namespace device

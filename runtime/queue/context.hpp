@@ -58,12 +58,12 @@ struct CallResult {
   MPI_Request request;
 };
 
-/// One launch of a kernel with MPI in it, in device memory. All zero between launches: the last
-/// block to leave puts it back.
+/// One launch of a kernel with MPI in it, in device memory. Between launches membership, command and
+/// claimed are 0: the last block to leave puts them back. The rest is written before each use.
 struct LaunchState {
   unsigned long long membership; ///< blocks that have arrived (low half) and departed (high half)
-  std::uint32_t command;         ///< round << 2 | GridCommand
-  std::uint32_t claimed;         ///< last round whose promotion a block has taken
+  std::uint32_t command;         ///< round << 2 | GridCommand; 30 bits of round, which wrap
+  std::uint32_t claimed;         ///< 1 once a block has taken the last promotion
   GridTask task;
   CallResult result;
   alignas(16) unsigned char broadcast[broadcast_bytes];

@@ -262,6 +262,34 @@ TEST_F(Grid, promotions_in_a_row) {
   EXPECT_EQ(proxy.calls.size(), blocks - 1);
 }
 
+/// A kernel that has made so many calls that the rounds' 30 bits wrap, at any point of what it does.
+TEST_F(Grid, rounds_wrap) {
+  constexpr unsigned blocks = 3;
+  for (std::uint32_t before_wrap = 0; before_wrap < 12; ++before_wrap) {
+    const std::uint32_t first_round = (1u << 30) - 1 - before_wrap;
+    proxy.state.command = first_round << 2;
+    std::memset(device.data, 0, staged);
+    std::size_t before = proxy.calls.size();
+    proxy.run({blocks, 8}, [=, state = &proxy.state, device = device.data, wrong = wrong.data] {
+      if (threadIdx.x == 0)
+        device::block_state().round = first_round;
+      int calls = int(before);
+      if (grid_barrier() != ++calls || grid_barrier() != ++calls)
+        atomicAdd(wrong, 1);
+      if (blockIdx.x == 1) {
+        while ((device::load_acquire_device(&state->membership) & 0xffffffff) != blocks - 1)
+          device::relax();
+        return;
+      }
+      if (grid_barrier() != ++calls || grid_receive(device, staged) != ++calls ||
+          grid_barrier() != ++calls)
+        atomicAdd(wrong, 1);
+    });
+    EXPECT_EQ(std::memcmp(device.data, proxy.outgoing.data(), staged), 0);
+  }
+  EXPECT_EQ(proxy.calls.size(), 12u * 5);
+}
+
 /// Large data is copied by all blocks, a part each.
 TEST_F(Grid, shared_copies) {
   proxy.run({8, 32}, [=, device = device.data] {

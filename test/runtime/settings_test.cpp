@@ -47,7 +47,8 @@ TEST(Settings, values) {
 TEST(Settings, largest_values) {
   EXPECT_EXIT(read({"GMPI_TIMEOUT", "1e9"}, 1e9, 60, 64 * mb), testing::ExitedWithCode(0), "^$");
   EXPECT_EXIT(read({"GMPI_STALL", "1e9"}, 0, 1e9, 64 * mb), testing::ExitedWithCode(0), "^$");
-  EXPECT_EXIT(read({"GMPI_STAGING_MB", "1048576"}, 0, 60, mb * mb), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(read({"GMPI_STAGING_MB", "1048576"}, 0, 60, mb * mb), testing::ExitedWithCode(0),
+              "^$");
 }
 
 TEST(Settings, bad_values) {
