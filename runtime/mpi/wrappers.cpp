@@ -131,6 +131,14 @@ int MPI_Comm_get_errhandler(MPI_Comm communicator, MPI_Errhandler *handler) {
   return error;
 }
 
+int MPI_Errhandler_free(MPI_Errhandler *handler) {
+  MPI_Errhandler meant = handler_to_free(*handler);
+  int error = PMPI_Errhandler_free(&meant);
+  if (error == MPI_SUCCESS)
+    *handler = MPI_ERRHANDLER_NULL;
+  return error;
+}
+
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   if (is_kernel_request(*request))
     return wait_for_kernel_request(request, status);

@@ -5,11 +5,15 @@
 #include "progress.hpp"
 #include "report.hpp"
 
+#include <atomic>
+
 namespace gmpi {
 
 namespace {
 
 MPI_Errhandler fatal_handler = MPI_ERRHANDLER_NULL;
+/// References to fatal_handler that the program holds under the name of MPI_ERRORS_ARE_FATAL.
+std::atomic<int> references_told{0};
 
 void die(MPI_Comm *communicator, int *error, ...) {
   if (const Operation *operation = current_operation())
@@ -36,7 +40,11 @@ void install_error_handler() {
     PMPI_Comm_set_errhandler(communicator, fatal_handler);
 }
 
+/// MPI_Comm_get_errhandler behaves as if it made a new handler (MPI 4.0, 9.3): each one that it returns is
+/// freed, a predefined one too.
 void remove_error_handler() {
+  if (fatal_handler == MPI_ERRHANDLER_NULL)
+    return;
   for (MPI_Comm communicator : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     PMPI_Comm_get_errhandler(communicator, &handler);
@@ -44,8 +52,8 @@ void remove_error_handler() {
       PMPI_Comm_set_errhandler(communicator, MPI_ERRORS_ARE_FATAL);
     PMPI_Errhandler_free(&handler);
   }
-  if (fatal_handler != MPI_ERRHANDLER_NULL)
-    PMPI_Errhandler_free(&fatal_handler);
+  PMPI_Errhandler_free(&fatal_handler);
+  references_told = 0;
 }
 
 MPI_Errhandler handler_to_set(MPI_Errhandler user) {
@@ -53,7 +61,18 @@ MPI_Errhandler handler_to_set(MPI_Errhandler user) {
 }
 
 MPI_Errhandler handler_to_tell(MPI_Errhandler set) {
-  return set == fatal_handler && set != MPI_ERRHANDLER_NULL ? MPI_ERRORS_ARE_FATAL : set;
+  if (set != fatal_handler || set == MPI_ERRHANDLER_NULL)
+    return set;
+  ++references_told;
+  return MPI_ERRORS_ARE_FATAL;
+}
+
+MPI_Errhandler handler_to_free(MPI_Errhandler told) {
+  int references = told == MPI_ERRORS_ARE_FATAL ? references_told.load() : 0;
+  while (references > 0)
+    if (references_told.compare_exchange_weak(references, references - 1))
+      return fatal_handler;
+  return told;
 }
 
 } // namespace gmpi

@@ -15,8 +15,10 @@ void remove_error_handler();
 /// MPI's own words for an error code.
 std::string text_of(int error);
 
-/// What MPI_Comm_set_errhandler is to set, and what MPI_Comm_get_errhandler is to tell the user.
+/// What MPI_Comm_set_errhandler is to set, what MPI_Comm_get_errhandler is to tell the user, and what
+/// MPI_Errhandler_free is to free: a reference that was told under another name is freed as what it is.
 MPI_Errhandler handler_to_set(MPI_Errhandler user);
 MPI_Errhandler handler_to_tell(MPI_Errhandler set);
+MPI_Errhandler handler_to_free(MPI_Errhandler told);
 
 } // namespace gmpi
