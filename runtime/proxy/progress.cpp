@@ -118,10 +118,7 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   case Function::copied:
     return copied(operation);
   case Function::waiting:
-    note_wait(operation, attribute);
-    if (operation.phase == Phase::complete && operation.out.kind == HostData::pageable)
-      move_out(operation);
-    return;
+    return note_wait(operation, attribute);
   default:
     break;
   }
@@ -253,6 +250,13 @@ void Progress::move_out(Operation &operation) {
   answer(operation, reply);
 }
 
+/// Tells the kernel that a request's data is there, by an empty part: the next Wait or Test that sees it
+/// says `copied` and gets the others. Until then the request holds no bounce memory, nothing more is
+/// under way, and the host may take it up instead.
+void Progress::offer_parts(Operation &operation) {
+  answer(operation, make_reply(operation, ReplyKind::copy_out));
+}
+
 /// Bounce memory for the next part; where none is free, the operation queues for it.
 bool Progress::get_piece(Operation &operation, Phase next) {
   if (operation.piece == nullptr)
@@ -283,6 +287,8 @@ void Progress::copied(Operation &operation) {
       operation.phase == Phase::copying_in ? operation.in.bytes : operation.received;
   if (data.kind == HostData::pageable) {
     std::size_t part = std::min(total - operation.moved, settings().bounce_piece);
+    if (operation.piece == nullptr) // offer_parts() asked
+      part = 0;
     if (operation.phase == Phase::copying_in)
       std::memcpy(data.address + operation.moved, operation.piece, part);
     operation.moved += part;
@@ -423,11 +429,10 @@ void Progress::finish_mpi(Operation &operation) {
   bool nonblocking = kind_of(operation.attribute.function) == Kind::nonblocking;
   if (operation.received == 0 || operation.out.kind == HostData::payload)
     return done(operation, operation.received);
-  if (nonblocking && operation.out.kind == HostData::pageable && !operation.waited) {
-    complete(operation); // parts are copied once somebody waits
-    return;
-  }
-  move_out(operation);
+  if (nonblocking && operation.out.kind == HostData::pageable)
+    offer_parts(operation);
+  else
+    move_out(operation);
   if (nonblocking)
     complete(operation); // a host MPI_Wait may take it up instead
 }

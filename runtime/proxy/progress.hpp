@@ -55,6 +55,7 @@ private:
   void copied(Operation &operation);
   void move_in(Operation &operation);
   void move_out(Operation &operation);
+  void offer_parts(Operation &operation);
   bool get_piece(Operation &operation, Phase next);
   void answer(Operation &operation, const Reply &reply);
   void done(Operation &operation, std::size_t inline_bytes_received = 0);

@@ -11,8 +11,9 @@
 
 namespace gmpi::device {
 
-/// When a wait is announced to the proxy, in nanoseconds after it began.
-enum class Announce : unsigned long long { at_once = 0, later = 1000000000, never = ~0ull };
+/// A wait for a nonblocking call's request is announced to the proxy when it lasts, so that a report
+/// of blocked calls can tell it from a request that nobody waits for. In nanoseconds.
+constexpr unsigned long long long_wait = 1000000000;
 
 GMPI_DEVICE Attribute make_attribute(Function function, Scope scope, Site site) {
   Attribute attribute{};
@@ -28,28 +29,25 @@ struct Waiting {
   std::uint32_t slot;
   std::uint32_t turn; ///< of the last Reply seen; the leader's
   bool want_status;
-  Announce announce;
+  bool announce; ///< the wait, once it is long
 };
 
-/// Waits for the next Reply. A wait for a nonblocking call's request is announced to the proxy: at
-/// once where data must still be copied in parts, else when it lasts, so that a report of blocked
-/// calls can tell it from a request that nobody waits for.
+/// Waits for the next Reply.
 GMPI_OUT_OF_LINE Reply await_reply(Waiting &waiting, Scope scope, Site site) {
   Reply reply;
-  auto patience = static_cast<unsigned long long>(waiting.announce);
   unsigned long long start = nanoseconds();
   for (unsigned turns = 0;
        !try_reply(context, waiting.slot, waiting.turn, waiting.want_status, reply); ++turns) {
-    if (turns % 1024 == 0 && nanoseconds() - start >= patience) {
+    if (waiting.announce && turns % 1024 == 0 && nanoseconds() - start >= long_wait) {
       Attribute announcement = make_attribute(Function::waiting, scope, site);
       announcement.slot = waiting.slot;
       post(context, announcement);
-      patience = static_cast<unsigned long long>(Announce::never);
+      waiting.announce = false;
     }
     relax();
   }
   ++waiting.turn;
-  waiting.announce = Announce::never;
+  waiting.announce = false;
   return reply;
 }
 
@@ -198,7 +196,7 @@ GMPI_NOINLINE CallResult communicate(Team &team, Function function, Site site, c
   // is not: its caller gets the error.
   bool detached = function == Function::Send && inline_in && !unknown && sends_in_range(a);
 
-  Waiting waiting{0, 0, a.status != nullptr && a.status != MPI_STATUS_IGNORE, Announce::never};
+  Waiting waiting{0, 0, a.status != nullptr && a.status != MPI_STATUS_IGNORE, false};
   CallResult result{};
   Attribute attribute{};
   if (team.leads()) {
@@ -216,7 +214,6 @@ GMPI_NOINLINE CallResult communicate(Team &team, Function function, Site site, c
       attribute.serial = record.serial;
       if (nonblocking) {
         record.out = buffers.out;
-        record.staged = buffers.out_bytes > inline_bytes;
         result.request = encode_request({waiting.slot, context.device, record.serial});
       }
     }
@@ -251,7 +248,7 @@ GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bo
   if (request == null_peer_request())
     return nothing_received();
   // The host's own requests, and kernels' requests that are no longer any, are the proxy's to judge.
-  Waiting waiting{decode_request(request).slot, 0, want_status, Announce::never};
+  Waiting waiting{decode_request(request).slot, 0, want_status, false};
   bool ours = is_kernel_request(request) && decode_request(request).device == context.device &&
               (context.records[waiting.slot].serial & serial_mask) == decode_request(request).serial;
   Reply reply{};
@@ -260,7 +257,7 @@ GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bo
     const RequestRecord &record = context.records[waiting.slot];
     buffers.out = record.out;
     waiting.turn = record.turn;
-    waiting.announce = record.staged ? Announce::at_once : Announce::later;
+    waiting.announce = true;
     team.sync(); // all have read the record
     if (!wait && team.leads() && try_reply(context, waiting.slot, waiting.turn, want_status, reply))
       ++waiting.turn;

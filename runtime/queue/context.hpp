@@ -25,7 +25,6 @@ struct RequestRecord {
   std::uint32_t turn;   ///< generation of the last Reply seen
   std::uint32_t serial; ///< counts the slot's uses
   void *out;            ///< receive buffer of a nonblocking call
-  bool staged;          ///< the received data does not fit the payload area
 };
 
 /// A released slot's notice from the host: a host MPI_Wait has finished with it.

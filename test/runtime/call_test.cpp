@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <thread>
 
@@ -221,17 +222,62 @@ TEST_F(Calls, errors) {
   EXPECT_EQ(class_of(errors[3]), MPI_ERR_REQUEST);
 }
 
-/// A large receive that is only ever tested. It never ends: the engine copies the parts of a receive
-/// that went through ordinary memory once it is told of a wait, and MPI_Test tells it nothing.
-TEST_F(Calls, DISABLED_large_receive_tested_until_done) {
+/// A large receive that is only ever tested.
+TEST_F(Calls, large_receive_tested_until_done) {
   run({1, 32}, [wrong = wrong.data, sent = sent.data, got = got.data] {
     MPI_Request receiving, sending;
+    MPI_Status status;
     int done = 0;
     grid::MPI_Irecv(site, got, large, MPI_BYTE, 0, 5, MPI_COMM_SELF, &receiving);
+    CHECK(grid::MPI_Test(site, &receiving, &done, &status) == MPI_SUCCESS && !done);
     grid::MPI_Isend(site, sent, large, MPI_BYTE, 0, 5, MPI_COMM_SELF, &sending);
     while (!done)
-      CHECK(grid::MPI_Test(site, &receiving, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+      CHECK(grid::MPI_Test(site, &receiving, &done, &status) == MPI_SUCCESS);
+    CHECK(receiving == MPI_REQUEST_NULL && status.MPI_TAG == 5 && status_bytes(status) == large);
     grid::MPI_Wait(site, &sending, MPI_STATUS_IGNORE);
   });
   EXPECT_TRUE(all_received());
+}
+
+/// Each thread tests its own, more of them than there are pieces of bounce memory.
+TEST_F(Calls, large_receives_tested_by_many_threads) {
+  constexpr int threads = 12, bytes = 100000;
+  static_assert(threads * bytes <= large);
+  run({3, 4}, [wrong = wrong.data, sent = sent.data, got = got.data] {
+    int me = int(threadIdx.x + blockIdx.x * blockDim.x), done = 0;
+    MPI_Request requests[2];
+    thread::MPI_Irecv(site, got + me * bytes, bytes, MPI_BYTE, 0, me, MPI_COMM_SELF, &requests[0]);
+    thread::MPI_Isend(site, sent + me * bytes, bytes, MPI_BYTE, 0, me, MPI_COMM_SELF, &requests[1]);
+    for (MPI_Request &request : requests)
+      for (done = 0; !done;)
+        CHECK(thread::MPI_Test(site, &request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  });
+  EXPECT_TRUE(std::equal(sent.data, sent.data + threads * bytes, got.data));
+}
+
+/// One kernel tests, before and after the message has arrived; the host, or the next kernel, waits.
+TEST_F(Calls, large_receive_tested_here_and_finished_elsewhere) {
+  Values<MPI_Request> request(1);
+  for (bool on_host : {true, false, true}) {
+    std::memset(got.data, 0, large);
+    run({2, 32}, [wrong = wrong.data, got = got.data, request = request.data] {
+      int done = 0;
+      grid::MPI_Irecv(site, got, large, MPI_BYTE, 0, 5, MPI_COMM_SELF, request);
+      CHECK(grid::MPI_Test(site, request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done);
+    });
+    run({2, 32}, [sent = sent.data] {
+      grid::MPI_Send(site, sent, large, MPI_BYTE, 0, 5, MPI_COMM_SELF);
+    });
+    if (on_host) {
+      int error = MPI_ERR_OTHER;
+      while (!progress.test_from_host(decode_request(request[0]), MPI_STATUS_IGNORE, error))
+        progress.work();
+      EXPECT_EQ(error, MPI_SUCCESS);
+    } else {
+      run({3, 16}, [wrong = wrong.data, request = request.data] {
+        CHECK(grid::MPI_Wait(site, request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+      });
+    }
+    EXPECT_TRUE(all_received());
+  }
 }
