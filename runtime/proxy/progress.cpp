@@ -33,6 +33,11 @@ std::uint64_t extent_bytes(int count, MPI_Datatype datatype) {
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(extent);
 }
 
+bool is_intercommunicator(MPI_Comm comm) {
+  int inter = 0;
+  return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter;
+}
+
 bool is_root(const Arguments &arguments) {
   int rank = MPI_PROC_NULL;
   PMPI_Comm_rank(arguments.comm, &rank);
@@ -186,12 +191,14 @@ void Progress::answer_query(Operation &operation) {
 void Progress::communicate(Operation &operation, const unsigned char *data) {
   Current naming(operation);
   const Attribute &attribute = operation.attribute;
-  if (attribute.in_bytes == unknown_bytes) {
-    say("%s at %s: a kernel can send and receive predefined datatypes only, and this is none",
-        name_of(attribute.function), place(attribute.site).c_str());
-    PMPI_Comm_call_errhandler(attribute.arguments.comm, MPI_ERR_TYPE);
-    return fail(operation, MPI_ERR_TYPE);
-  }
+  if (attribute.in_bytes == unknown_bytes)
+    return refuse(operation, MPI_ERR_TYPE,
+                  "a kernel can send and receive predefined datatypes only, and this is none");
+  // Who sends and who receives there does not depend on the rank alone: true_buffers() does not know.
+  if (kind_of(attribute.function) == Kind::collective &&
+      is_intercommunicator(attribute.arguments.comm))
+    return refuse(operation, MPI_ERR_COMM,
+                  "a kernel's collectives are for intracommunicators, and this communicator is none");
   Buffers buffers = true_buffers(attribute);
   operation.out = buffers.out_bytes <= inline_bytes
                       ? HostData{queue_.payload(attribute.slot), buffers.out_bytes, HostData::payload}
@@ -250,9 +257,9 @@ void Progress::move_out(Operation &operation) {
   answer(operation, reply);
 }
 
-/// Tells the kernel that a request's data is there, by an empty part: the next Wait or Test that sees it
-/// says `copied` and gets the others. Until then the request holds no bounce memory, nothing more is
-/// under way, and the host may take it up instead.
+/// Tells the kernel that a request's data is there, by an empty part: the next Wait or Test that sees
+/// it says `copied` and gets the others. Until then the request holds no bounce memory, nothing more
+/// is under way, and the host may take it up instead.
 void Progress::offer_parts(Operation &operation) {
   answer(operation, make_reply(operation, ReplyKind::copy_out));
 }
@@ -460,6 +467,14 @@ void Progress::done(Operation &operation, std::size_t inline_bytes_received) {
     complete(operation);
   else
     end(operation);
+}
+
+/// A call that MPI may allow and this runtime does not: the communicator's error handler decides.
+void Progress::refuse(Operation &operation, int error, const char *why) {
+  const Attribute &attribute = operation.attribute;
+  say("%s at %s: %s", name_of(attribute.function), place(attribute.site).c_str(), why);
+  PMPI_Comm_call_errhandler(attribute.arguments.comm, error);
+  fail(operation, error);
 }
 
 void Progress::fail(Operation &operation, int error) {

@@ -59,6 +59,7 @@ private:
   bool get_piece(Operation &operation, Phase next);
   void answer(Operation &operation, const Reply &reply);
   void done(Operation &operation, std::size_t inline_bytes_received = 0);
+  void refuse(Operation &operation, int error, const char *why);
   void fail(Operation &operation, int error);
   HostData allocate(std::size_t bytes);
   void free(HostData &data);

@@ -52,8 +52,8 @@ enum class ReplyKind : std::uint8_t {
   done,     ///< finished; received bytes, if they fit, lie in the request slot's payload area
   answer,   ///< finished; bytes is the number asked for
   copy_in,  ///< copy `bytes` at `offset` of the send data to `address`, then say `copied`
-  /// Copy `bytes` from `address` to `offset` of the receive buffer, then say `copied`. Of a request's data
-  /// in ordinary memory the first part is empty: only `copied` takes up bounce memory for the others.
+  /// Copy `bytes` from `address` to `offset` of the receive buffer, then say `copied`. Of a request's
+  /// data in ordinary memory the first part is empty: `copied` asks for the others.
   copy_out,
   copy_out_last, ///< the same, and finished: nothing follows
   /// (nonblocking) the last copy_in: once `copied` is said, the send data is the host's and the call

@@ -11,8 +11,8 @@
 
 namespace gmpi::device {
 
-/// A wait for a nonblocking call's request is announced to the proxy when it lasts, so that a report
-/// of blocked calls can tell it from a request that nobody waits for. In nanoseconds.
+/// A wait for a nonblocking call's request is announced to the proxy when it lasts (nanoseconds), so
+/// that a report of blocked calls can tell it from a request that nobody waits for.
 constexpr unsigned long long long_wait = 1000000000;
 
 GMPI_DEVICE Attribute make_attribute(Function function, Scope scope, Site site) {
