@@ -2,8 +2,11 @@
 # from the installation, do its users': docs/testing-your-rewrites.md shows how. It reads gmpi.conf,
 # the same file gmpicxx reads, and offers
 #   %gmpi-translate  %gmpicxx  %mpiexec  %ranks  %device  %compile-cuda  %compile-cpu
-# FileCheck, not and split-file on PATH, and the features cpu, cuda, nvcc, gpu, two-gpus, mpich, openmpi.
+#   %all-lowerings  %each-lowering
+# FileCheck, not and split-file on PATH, and the features cpu, cuda, nvcc, gpu, two-gpus, mpich, openmpi,
+# lower-queue and so on.
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +32,16 @@ def count_gpus():
     except (OSError, subprocess.TimeoutExpired):
         return 0
     return out.stdout.count("GPU ") if out.returncode == 0 else 0
+
+
+def offered_lowerings(translator):
+    """Those that the translator's help names after --lower."""
+    try:
+        told = subprocess.run([translator, "--help"], capture_output=True, text=True, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        told = ""
+    option = "".join(re.findall(r"--lower=.*", told))
+    return [name for name in ["queue", "split", "stream"] if name in option] or ["queue"]
 
 
 def first(key):
@@ -76,6 +89,12 @@ if gpus >= 1:
 if gpus >= 2:
     config.available_features.add("two-gpus")
 
+# What --lower may say. `--param lower=queue` tests that one alone.
+lowerings = lit_config.params.get("lower", "").split(",")
+if lowerings == [""]:
+    lowerings = offered_lowerings(os.path.join(tool_dir, "gmpi-translate"))
+config.available_features |= {"lower-" + name for name in lowerings}
+
 # --- running under MPI ------------------------------------------------------------------------------
 # A run that hangs is ended, its launcher and all its ranks. GMPI_TEST_TIMEOUT: seconds a run may take.
 seconds = os.environ.get("GMPI_TEST_TIMEOUT", "120")
@@ -106,6 +125,13 @@ checker = getattr(config, "gmpi_checker", "")
 max_ranks = getattr(config, "gmpi_max_ranks", 4)
 config.substitutions.append(("%ranks", "%s %s '%s' '%s' %d" % (
     sys.executable, os.path.join(here, "ranks.py"), " ".join(mpiexec), checker, max_ranks)))
+# `%gmpicxx %all-lowerings` builds a program with every lowering, `%each-lowering %ranks 1-3 PROGRAM`
+# runs it with one after the other and compares what they print.
+config.substitutions += [
+    ("%all-lowerings", "--lower=" + ",".join(lowerings)),
+    ("%each-lowering", "%s %s %s" % (sys.executable, os.path.join(here, "lowerings.py"),
+                                     ",".join(lowerings))),
+]
 if checker:
     config.substitutions += [("%%mpiexec -n %d " % ranks, "%%mpiexec -n %d %s " % (ranks, checker))
                              for ranks in range(1, 9)]
