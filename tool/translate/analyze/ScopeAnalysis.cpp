@@ -10,6 +10,14 @@ using clang::FunctionDecl;
 
 namespace {
 
+/// A function that another file's device code may call.
+bool mayBeCalledElsewhere(const FunctionDecl *Function, const clang::LangOptions &Options) {
+  bool Emitted = !Function->isInlined() || Function->getTemplateSpecializationKind() ==
+                                               clang::TSK_ExplicitInstantiationDefinition;
+  return Options.GPURelocatableDeviceCode && Emitted && Function->isExternallyVisible() &&
+         !Function->isDependentContext() && !Function->hasAttr<clang::CUDAGlobalAttr>();
+}
+
 /// Kernels with bodies (a template's instantiations, not its pattern), and everything that device
 /// code may call.
 class FunctionFinder : public clang::RecursiveASTVisitor<FunctionFinder> {
@@ -21,33 +29,47 @@ public:
   bool shouldVisitLambdaBody() const { return true; }
 
   bool VisitFunctionDecl(FunctionDecl *Function) {
-    if (!Function->doesThisDeclarationHaveABody() ||
-        Sources.isInSystemHeader(Function->getLocation()))
+    if (Sources.isInSystemHeader(Function->getLocation()))
       return true;
     bool Kernel = Function->hasAttr<clang::CUDAGlobalAttr>();
     bool Device = Kernel || Function->hasAttr<clang::CUDADeviceAttr>();
-    if (!Device || !Reach.reachesMpi(Function))
+    if (!Device)
+      return true;
+    if (!Function->doesThisDeclarationHaveABody()) {
+      addExternTemplate(Function);
+      return true;
+    }
+    const FunctionDecl *AsWritten = asWritten(Function);
+    if (!Function->isDependentContext())
+      Compiled.insert(AsWritten);
+    if (!Reach.reachesMpi(Function))
       return true;
     if (Kernel && !Function->isDependentContext())
       Kernels.push_back(Function);
-    if (asWritten(Function) == Function)
+    if (mayBeCalledElsewhere(Function, Function->getLangOpts()))
+      Exported.insert(AsWritten);
+    if (AsWritten == Function)
       Written.push_back(Function);
     return true;
   }
 
   std::vector<const FunctionDecl *> Kernels, Written;
+  /// As written: those of which nvcc compiles anything, and those that other files may call.
+  std::set<const FunctionDecl *> Compiled, Exported;
+  std::vector<const FunctionDecl *> ExternTemplates; ///< with MPI, used here
 
 private:
+  void addExternTemplate(const FunctionDecl *Function) {
+    const FunctionDecl *Pattern = asWritten(Function);
+    if (Function->getTemplateSpecializationKind() == clang::TSK_ExplicitInstantiationDeclaration &&
+        Function->isUsed() && !definitionOf(Function) && Pattern != Function &&
+        Reach.reachesMpi(Pattern))
+      ExternTemplates.push_back(Function);
+  }
+
   MpiReach &Reach;
   const clang::SourceManager &Sources;
 };
-
-/// A function that another file's device code may call.
-bool mayBeCalledElsewhere(const FunctionDecl *Function, const clang::LangOptions &Options) {
-  return Options.GPURelocatableDeviceCode && !Function->isInlined() &&
-         Function->isExternallyVisible() && !Function->isDependentContext() &&
-         !Function->hasAttr<clang::CUDAGlobalAttr>();
-}
 
 } // namespace
 
@@ -78,14 +100,22 @@ std::optional<ScopeResult> analyzeScopes(clang::ASTContext &Context,
       Versions.refuse(Kernel->getLocation(), "scope_too_deep",
                       {"`" + Kernel->getNameAsString() + "`"});
   }
+  for (const FunctionDecl *Function : Found.ExternTemplates)
+    Versions.refuse(Function->getPointOfInstantiation().isValid()
+                        ? Function->getPointOfInstantiation()
+                        : Function->getLocation(),
+                    "extern_template", {Function->getNameAsString()});
   Engine Shared(Context, Reach, Pragmas);
   for (const FunctionDecl *Function : Found.Written)
-    Versions.addUnreached(Function, Shared, mayBeCalledElsewhere(Function, Context.getLangOpts()));
+    Versions.addUnreached(Function, Shared,
+                          Found.Exported.count(Function) || !Found.Compiled.count(Function));
   for (clang::SourceLocation Loc : Shared.unusedPragmas())
     Sink.report(Loc, "scope_unused_pragma", {});
   if (Versions.failed())
     return std::nullopt;
-  return Versions.finish();
+  ScopeResult Result = Versions.finish();
+  Result.Exported = std::move(Found.Exported);
+  return Result;
 }
 
 } // namespace gmpi::translate

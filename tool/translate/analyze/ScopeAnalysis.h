@@ -13,6 +13,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,15 +80,18 @@ struct ScopedFunction {
 
 struct ScopeResult {
   std::vector<ScopedFunction> Functions; ///< in source order
+  /// As written: functions with MPI that the device code of other files may call.
+  std::set<const clang::FunctionDecl *> Exported;
 
   /// Of a function or any redeclaration or instantiation of it; null if it does not reach MPI.
   const ScopedFunction *find(const clang::FunctionDecl *Function) const;
 };
 
 /// Analyses every kernel of the translation unit that has a body (a template: each instantiation)
-/// and reaches MPI. Functions and templates that no kernel here reaches run nowhere: their calls
-/// have the scope that a pragma says, else thread. Left out are functions that other files' device
-/// code may call (relocatable device code). Returns nothing if an error was reported.
+/// and reaches MPI. Functions that no kernel here reaches run nowhere, but are compiled: their
+/// calls have the scope that a pragma says, else thread. Left out are templates that nothing here
+/// instantiates, and, unless a kernel here reaches them, functions that other files' device code
+/// may call (relocatable device code). Returns nothing if an error was reported.
 std::optional<ScopeResult> analyzeScopes(clang::ASTContext &Context,
                                          llvm::ArrayRef<ScopePragma> Pragmas,
                                          ScopeDiagnosticSink &Sink);

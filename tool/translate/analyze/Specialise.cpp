@@ -278,8 +278,7 @@ private:
 
 } // namespace
 
-void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared,
-                               bool MayBeCalledElsewhere) {
+void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared, bool LeaveOut) {
   // A lambda in device code belongs to the function it stands in.
   for (const clang::DeclContext *Around = Written->getParent(); Around;
        Around = Around->getParent())
@@ -291,7 +290,7 @@ void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared
   Finder.TraverseDecl(const_cast<FunctionDecl *>(Written));
   if (Finder.Calls.empty() && Finder.Callees.empty())
     return;
-  if (MayBeCalledElsewhere && !Functions.count(Written)) {
+  if (LeaveOut && !Functions.count(Written)) {
     for (auto [E, Mpi] : Finder.Calls)
       Shared.pragmaFor(E->getExprLoc());
     return;

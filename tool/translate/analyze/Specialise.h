@@ -14,9 +14,8 @@ public:
   /// Takes in one kernel as interpreted; says its errors.
   void addKernel(const clang::FunctionDecl *Kernel, const std::shared_ptr<const Run> &Of);
   /// Calls that no kernel of this file reaches: they have the scope that a pragma says, else
-  /// thread. A function that other files may call is left out, if nothing here reaches it.
-  void addUnreached(const clang::FunctionDecl *Function, const Engine &Shared,
-                    bool MayBeCalledElsewhere);
+  /// thread. With LeaveOut, a function is left out if no kernel here reaches any of it.
+  void addUnreached(const clang::FunctionDecl *Function, const Engine &Shared, bool LeaveOut);
   void refuse(clang::SourceLocation Loc, std::string Id, std::vector<std::string> Arguments) {
     report({{{Loc, std::move(Id), std::move(Arguments)}}});
   }

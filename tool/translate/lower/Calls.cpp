@@ -159,12 +159,25 @@ std::optional<Scope> CallLowering::pragmaBefore(const Position &Call) const {
   return std::nullopt;
 }
 
-/// Calls that no kernel of this file reaches. In a template that is never instantiated nothing
-/// happens; elsewhere nvcc would refuse the call, and its scope is anybody's guess.
+/// Whether host code may make this call. Clang makes lambdas in device functions __host__, too.
+bool mayBeOnHost(const FunctionDecl *Within) {
+  while (Within) {
+    if (!isDeviceCode(Within))
+      return true;
+    const auto *Host = Within->getAttr<CUDAHostAttr>();
+    if (!Host || !Host->isImplicit())
+      return Host;
+    Within = dyn_cast_or_null<FunctionDecl>(Within->getParentFunctionOrMethod());
+  }
+  return true;
+}
+
+/// Calls that no kernel of this file reaches. A template that nothing here instantiates stays as
+/// written: should a compiler instantiate it after all, it says that MPI is the host's. Elsewhere
+/// it would say so at once, and the scope is anybody's guess.
 void CallLowering::tellUnreached() {
   for (auto &[At, Call] : Calls) {
-    if (Reached.count(At) || Call->Within->isDependentContext() ||
-        Call->Within->hasAttr<CUDAHostAttr>())
+    if (Reached.count(At) || L.staysIfUnreached(Call->Within) || mayBeOnHost(Call->Within))
       continue;
     if (auto Said = pragmaBefore(At))
       rewriteCall(L, L.Changes, Call->Call, Call->NameLoc, Call->Function, spelling(*Said));

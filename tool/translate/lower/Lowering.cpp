@@ -34,6 +34,16 @@ std::map<unsigned, const SourceFile *> FileNumbers::used() const {
   return ByIndex;
 }
 
+bool Lowering::staysIfUnreached(const clang::FunctionDecl *Function) const {
+  if (!Function->isDependentContext())
+    return false;
+  for (const clang::DeclContext *Around = Function; Around; Around = Around->getParent())
+    if (const auto *F = llvm::dyn_cast<clang::FunctionDecl>(Around);
+        F && Scopes.Exported.count(asWritten(F)))
+      return false;
+  return true;
+}
+
 std::string Lowering::site(const Position &Where) {
   unsigned Line = std::min(Where.line(), MaxLine);
   return "{" + Numbers.text(*Where.File) + ", " + std::to_string(Line) + "}";

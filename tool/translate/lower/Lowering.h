@@ -52,6 +52,9 @@ struct Lowering {
   std::set<Position> WithMpi;
 
   bool isCpu() const { return Settings.Target == Device::Cpu; }
+  /// Whether the function is, or stands in, a template that nothing here instantiates, if no kernel
+  /// of this file reaches it.
+  bool staysIfUnreached(const clang::FunctionDecl *Function) const;
   /// `{0x1f2e3d4, 12}`
   std::string site(const Position &Where);
 };

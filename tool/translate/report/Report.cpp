@@ -21,6 +21,14 @@ std::vector<CallReport> callReports(const Lowering &L) {
         Result.push_back({Where.position(Call.Loc), "MPI_" + Call.Function,
                           F.Function->getNameAsString(),
                           Call.Local ? "local" : spelling(Call.Value).str(), Call.Why});
+  std::set<Position> Scoped;
+  for (const CallReport &Call : Result)
+    Scoped.insert(Call.At);
+  for (const MpiCall &Call : L.CodeModel.MpiCalls)
+    if (Position At = Where.position(Call.NameLoc);
+        !Scoped.count(At) && L.staysIfUnreached(Call.Within))
+      Result.push_back({At, Call.Function, Call.Within->getNameAsString(), "none",
+                        "nothing here instantiates the template it stands in"});
   llvm::stable_sort(Result, [](auto &A, auto &B) { return A.At < B.At; });
   return Result;
 }
@@ -32,6 +40,8 @@ void printRemarks(const Lowering &L) {
     llvm::errs() << Call.At.File->Path << ":" << Call.At.line() << ": " << Call.Function << ": ";
     if (Call.Scope == "local")
       llvm::errs() << "local, answered on the device";
+    else if (Call.Scope == "none")
+      llvm::errs() << "left as it is";
     else
       llvm::errs() << Call.Scope << " scope, queue";
     if (!Call.Why.empty())
