@@ -221,6 +221,15 @@ std::string KernelLowering::kernelObject() {
          (withMpi() ? ", " + Name(Names.queue(), true) : "") + ", " + Names.info() + "};\n";
 }
 
+/// Whether the kernel's name alone may mean something else, too.
+bool isOverloaded(const Kernel &K) {
+  std::set<const Decl *> Meanings;
+  for (const NamedDecl *D :
+       K.Definition->getDeclContext()->getRedeclContext()->lookup(K.Definition->getDeclName()))
+    Meanings.insert(D->getUnderlyingDecl()->getCanonicalDecl());
+  return Meanings.size() > 1;
+}
+
 /// The kernels that get a __launch: those with MPI and their overloads, for the cpu device all.
 void chooseKernels(Lowering &L) {
   auto Name = [](const Kernel &K) { return K.Definition->getNameAsString(); };
@@ -242,7 +251,7 @@ void chooseKernels(Lowering &L) {
       continue;
     for (const Kernel *K : Set) {
       Position At = Locations(L.Code).position(K->Definition->getLocation());
-      L.Launchable[K->Key] = {Name(*K), Set.size() > 1 ? "_" + std::to_string(At.line()) : ""};
+      L.Launchable[K->Key] = {Name(*K), isOverloaded(*K) ? "_" + std::to_string(At.line()) : ""};
     }
   }
 }

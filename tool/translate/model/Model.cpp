@@ -30,6 +30,9 @@ llvm::SmallVector<const FunctionDecl *, 2> namedFunctions(const Expr *E) {
 
 bool isKernel(const FunctionDecl *F) { return F->hasAttr<CUDAGlobalAttr>(); }
 
+/// One that was deleted is never chosen where Clang has accepted the file.
+bool mayBeChosen(const FunctionDecl *F) { return isKernel(F) && !F->isDeleted(); }
+
 /// A function of the MPI library, or the translator's own declaration of its device counterpart:
 /// not one that the user defines under such a name.
 bool isMpiFunction(const FunctionDecl *F) {
@@ -88,7 +91,7 @@ public:
     LaunchSite Launch{Call, current(), {}, false};
     const Expr *Callee = Call->getCallee()->IgnoreParenImpCasts();
     for (const FunctionDecl *F : namedFunctions(Callee))
-      if (isKernel(F)) {
+      if (mayBeChosen(F)) {
         Launch.Kernels.insert(keyOf(F));
         Launch.Named = true;
       }
@@ -175,7 +178,7 @@ private:
     Kernel &K = Found.Kernels[Key];
     K.Key = Key;
     K.First = asWritten(F)->getFirstDecl();
-    if (F->isThisDeclarationADefinition())
+    if (F->isThisDeclarationADefinition() && !F->isDeleted())
       K.Definition = F;
     if (auto *Primary = F->getPrimaryTemplate())
       Found.Kernels[keyOf(Primary->getTemplatedDecl())].Specialized = true;
@@ -232,7 +235,7 @@ private:
                              {Functions.front()->getName().str()});
     KernelReference Reference;
     for (const FunctionDecl *F : Functions)
-      if (isKernel(F))
+      if (mayBeChosen(F))
         Reference.Kernels.insert(keyOf(F));
     if (Reference.Kernels.empty())
       return true;
