@@ -156,7 +156,7 @@ Value Interpreter::binary(const clang::BinaryOperator *E) {
     Joined.addTargets(Left);
     Joined.addTargets(Right);
   }
-  Joined.Shape = shapeOf(E, Left, Right, Shared.Ast);
+  Joined.Shape = shapeOf(E, Left, Right);
   if (E->isComparisonOp())
     Joined.Shape.Selects = selectedParts(
         E, true, [this](const Expr *Sub) { return value(Sub); }, Shared.Ast);

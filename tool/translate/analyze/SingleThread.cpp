@@ -118,8 +118,7 @@ unsigned selectedByComparison(const BinaryOperator *E, bool Truth, ValueOf Value
 
 } // namespace
 
-IndexShape shapeOf(const BinaryOperator *E, const Value &Left, const Value &Right,
-                   const clang::ASTContext &Context) {
+IndexShape shapeOf(const BinaryOperator *E, const Value &Left, const Value &Right) {
   switch (E->getOpcode()) {
   case clang::BO_Add:
     return sumOf(Left.Shape, Right.Shape);

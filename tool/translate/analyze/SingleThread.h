@@ -17,8 +17,7 @@ using ValueOf = llvm::function_ref<Value(const clang::Expr *)>;
 unsigned indexPart(llvm::StringRef Component, bool OfThread);
 
 /// The shape of a sum, product or bitwise or.
-IndexShape shapeOf(const clang::BinaryOperator *E, const Value &Left, const Value &Right,
-                   const clang::ASTContext &Context);
+IndexShape shapeOf(const clang::BinaryOperator *E, const Value &Left, const Value &Right);
 /// The shape that an integer keeps when it is converted.
 IndexShape convertedShape(const IndexShape &Shape, clang::QualType From, clang::QualType To,
                           const clang::ASTContext &Context);
