@@ -1,7 +1,7 @@
 // MPI functions of the host program that the runtime stands before (through PMPI):
 // initialisation, which starts the proxy; requests, since a kernel's may be waited for on the host;
 // error handlers; and the collectives that kernels may call, because a blocking collective on one
-// rank does not match the nonblocking one that the proxy makes on another.
+// rank does not match the nonblocking one that the proxy makes on another; and the end of a communicator.
 #include "../launch/launch.hpp"
 #include "../proxy/backoff.hpp"
 #include "../proxy/errors.hpp"
@@ -79,6 +79,11 @@ int wait_for_kernel_request(MPI_Request *request, MPI_Status *status) {
   return error;
 }
 
+void release_communicator(MPI_Comm comm) {
+  if (Proxy *proxy = Proxy::instance())
+    proxy->release_communicator(comm);
+}
+
 void refuse_kernel_requests(const char *function, int count, const MPI_Request *requests) {
   if (std::any_of(requests, requests + count, is_kernel_request))
     fatal("%s was given a request that a kernel made; only MPI_Wait, MPI_Waitall and MPI_Test take "
@@ -118,6 +123,16 @@ int MPI_Finalize() {
 int MPI_Abort(MPI_Comm communicator, int error_code) {
   expect_exit();
   return PMPI_Abort(communicator, error_code);
+}
+
+int MPI_Comm_free(MPI_Comm *communicator) {
+  release_communicator(*communicator);
+  return PMPI_Comm_free(communicator);
+}
+
+int MPI_Comm_disconnect(MPI_Comm *communicator) {
+  release_communicator(*communicator);
+  return PMPI_Comm_disconnect(communicator);
 }
 
 int MPI_Comm_set_errhandler(MPI_Comm communicator, MPI_Errhandler handler) {

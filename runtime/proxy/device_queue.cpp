@@ -17,6 +17,11 @@ void check(cudaError_t error, const char *what) {
     fatal("%s: %s", what, cudaGetErrorString(error));
 }
 
+int tag_upper_bound() {
+  int *bound = nullptr, known = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &known);
+  return known ? *bound : 32767; // what MPI promises
+}
 
 } // namespace
 
@@ -50,6 +55,7 @@ DeviceQueue::DeviceQueue(int device) : device_(device) {
   fill_datatypes();
   PMPI_Comm_rank(MPI_COMM_WORLD, &context_.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &context_.world_size);
+  context_.tag_upper_bound = tag_upper_bound();
   context_.world = MPI_COMM_WORLD;
   context_.self = MPI_COMM_SELF;
   context_.device = static_cast<std::uint32_t>(device);
@@ -75,6 +81,9 @@ void DeviceQueue::allocate_shared() {
   context_.host_releases = releases_;
   payload_ = allocate_mapped<unsigned char>(std::size_t(request_slots) * inline_bytes);
   context_.payload = payload_;
+  auto *comm_sizes = allocate_mapped_zeros<std::uint64_t>(comm_slots);
+  comm_sizes_ = std::make_unique<CommSizes>(comm_sizes);
+  context_.comm_sizes = comm_sizes;
   std::size_t bytes = settings().staging_bytes;
   staging_ = std::make_unique<StagingPool>(allocate_mapped<unsigned char>(bytes), bytes);
   bytes = settings().bounce_bytes;

@@ -9,6 +9,7 @@
 #include "../launch/residency.hpp"
 #include "../queue/attribute_ring.hpp"
 #include "../transport/staging_pool.hpp"
+#include "comm_sizes.hpp"
 
 #include <chrono>
 #include <memory>
@@ -29,6 +30,7 @@ public:
   int device() const { return device_; }
   const Context &context() const { return context_; }
   AttributeRing &ring() { return *ring_; }
+  CommSizes &comm_sizes() { return *comm_sizes_; }
   StagingPool &staging() { return *staging_; }
   StagingPool &bounce() { return *bounce_; }
   unsigned char *payload(std::uint32_t slot) const {
@@ -82,6 +84,7 @@ private:
   HostRelease *releases_ = nullptr;
   unsigned char *payload_ = nullptr;
   std::unique_ptr<AttributeRing> ring_;
+  std::unique_ptr<CommSizes> comm_sizes_;
   std::unique_ptr<StagingPool> staging_, bounce_;
   mutable std::mutex launches_mutex_;
   std::vector<LaunchRecord> launches_;

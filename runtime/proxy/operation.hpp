@@ -1,5 +1,5 @@
 // One call as the proxy carries it out: from its Attribute, through copies and MPI's nonblocking
-// form, to the last Reply. There is one per request slot, and one per detached send in flight.
+// form, to the last Reply. There is one per request slot, and one per small send in flight.
 //
 // Invariant: phase tells whose move it is. idle: the slot is the kernel's; copying_in, copying_out:
 // the kernel's threads are copying and will say `copied`; starting: a piece of bounce memory is

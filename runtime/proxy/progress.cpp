@@ -55,6 +55,12 @@ Buffers true_buffers(const Attribute &attribute) {
   return buffers;
 }
 
+/// A standard-mode send whose data is the host's: it is done as soon as MPI has taken it, and then
+/// needs no request slot. Where the Attribute is detached the kernel does not even wait for that.
+bool is_buffered(const Attribute &attribute) {
+  return attribute.function == Function::Send && attribute.inline_in;
+}
+
 Reply make_reply(const Operation &operation, ReplyKind kind) {
   Reply reply{};
   reply.kind = kind;
@@ -92,10 +98,11 @@ bool Progress::take_attributes() {
     begin(attribute, queue_.ring_payload(ring.slot()));
     ring.release();
   }
+  caught_up_ = taken < at_once;
   return taken != 0;
 }
 
-/// Small sends that nobody waits for have no request slot; their number is not limited.
+/// Small sends that nobody waits for hold no request slot; their number is not limited.
 Operation &Progress::detached_operation() {
   if (free_detached_.empty())
     return operations_.emplace_back();
@@ -107,14 +114,14 @@ Operation &Progress::detached_operation() {
 /// The operation is over and its slot, if it has one, the kernel's again.
 void Progress::end(Operation &operation) {
   operation.phase = Phase::idle;
-  if (operation.attribute.detached)
+  if (is_buffered(operation.attribute))
     free_detached_.push_back(&operation);
 }
 
 /// `data` lies in the ring and may be overwritten once this returns.
 void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   Operation &operation =
-      attribute.detached ? detached_operation() : operations_[attribute.slot];
+      is_buffered(attribute) ? detached_operation() : operations_[attribute.slot];
   switch (attribute.function) {
   case Function::leave:
     queue_.end_launch(attribute.launch);
@@ -127,7 +134,7 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   default:
     break;
   }
-  operation.completed_use = Operation::no_use;
+  operations_[attribute.slot].completed_use = Operation::no_use;
   operation.attribute = attribute;
   operation.turn = attribute.turn;
   operation.error = MPI_SUCCESS;
@@ -332,8 +339,18 @@ void Progress::start_mpi(Operation &operation) {
   }
   if (operation.pending == 0 && operation.error != MPI_SUCCESS)
     return fail(operation, operation.error);
+  if (is_buffered(operation.attribute) && !operation.attribute.detached)
+    detach(operation);
   operation.phase = Phase::running;
   running_.push_back(&operation);
+}
+
+/// MPI has taken a small send, and the kernel goes on. Its next one on this communicator need not wait.
+void Progress::detach(Operation &operation) {
+  queue_.comm_sizes().learn(operation.attribute.arguments.comm);
+  answer(operation, make_reply(operation, ReplyKind::done));
+  operation.attribute.detached = true;
+  operation.waited = false;
 }
 
 /// Both halves at once. Where only the receive could be started it is taken back, and its end

@@ -21,6 +21,8 @@ public:
 
   /// One pass: takes new Attributes, tests what is running. True where anything moved.
   bool work();
+  /// The last pass has taken all Attributes that there were.
+  bool caught_up() const { return caught_up_; }
   /// Nothing is running or awaited.
   bool quiet() const { return running_.empty() && wanting_.empty(); }
   /// Launches whose last thread has left since the last call.
@@ -47,6 +49,7 @@ private:
   void answer_query(Operation &operation);
   void communicate(Operation &operation, const unsigned char *data);
   void start_mpi(Operation &operation);
+  void detach(Operation &operation);
   void start_sendrecv(Operation &operation, const Arguments &arguments);
   void wait_for_foreign(Operation &operation);
   bool test_one(Operation &operation);
@@ -66,12 +69,13 @@ private:
 
   DeviceQueue queue_;
   PageablePool pageable_;
-  std::deque<Operation> operations_;   ///< by request slot; behind them, the detached ones
+  std::deque<Operation> operations_;   ///< by request slot; behind them, the small sends'
   std::vector<Operation *> by_slot_;   ///< for other threads: operations_ grows
   std::vector<Operation *> free_detached_;
   std::vector<Operation *> running_;   ///< MPI's
   std::deque<Operation *> wanting_;    ///< waiting for bounce memory
   int ended_launches_ = 0;
+  bool caught_up_ = true;
 };
 
 /// The operation that this thread is making an MPI call for, or null: for the error handler.

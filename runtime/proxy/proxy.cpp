@@ -93,12 +93,15 @@ bool Proxy::needed() const {
 }
 
 bool Proxy::work() {
-  bool moved = false;
+  bool moved = false, caught_up = true;
   for (int i = 0; i < device_count_; ++i)
     if (Progress *progress = published_[i]) {
       moved |= progress->work();
+      caught_up &= progress->caught_up();
       launches_in_flight_ -= progress->take_ended_launches();
     }
+  if (caught_up)
+    ++emptied_;
   return moved;
 }
 
@@ -130,6 +133,19 @@ void Proxy::launch_begins() {
 }
 
 void Proxy::launch_fails() { --launches_in_flight_; }
+
+void Proxy::release_communicator(MPI_Comm comm) {
+  for (int i = 0; i < device_count_; ++i)
+    if (Progress *progress = published_[i])
+      progress->queue().comm_sizes().forget(comm);
+  if (thread_.get_id() == std::this_thread::get_id()) // in an error handler
+    return;
+  // The pass under way may have looked already; the next begins after this.
+  std::uint64_t enough = emptied_ + 2;
+  Backoff backoff;
+  while (needed() && emptied_ < enough)
+    backoff.wait();
+}
 
 bool Proxy::test_from_host(MPI_Request request, MPI_Status *status, int &error, bool waits) {
   if (request == null_peer_request()) {

@@ -39,6 +39,9 @@ public:
 
   /// The host program's MPI_Test on a kernel's request: see Progress::test_from_host.
   bool test_from_host(MPI_Request request, MPI_Status *status, int &error, bool waits);
+  /// The host program is about to free `comm`. Small sends of kernels that have ended may still lie in a
+  /// ring: returns when they are MPI's, and no kernel trusts the handle any more.
+  void release_communicator(MPI_Comm comm);
   /// The host program has made an MPI call: the job is not stuck.
   void note_host_progress() { watchdog_.note_progress(); }
   /// MPI_Finalize has been called: waits until every rank has, while the proxy's thread goes on and
@@ -61,6 +64,7 @@ private:
   std::array<std::unique_ptr<Progress>, max_devices> devices_;
   std::array<std::atomic<Progress *>, max_devices> published_{};
   std::atomic<int> device_count_{0}; ///< one above the highest device in use
+  std::atomic<std::uint64_t> emptied_{0}; ///< passes that have left no Attribute in any ring
   Watchdog watchdog_;
   std::thread thread_;
 };

@@ -126,9 +126,30 @@ GMPI_DEVICE bool goes_nowhere(Function function, const Arguments &a) {
   }
 }
 
-/// Whether MPI will take a send's arguments, as far as a kernel can tell.
-GMPI_DEVICE bool sends_in_range(const Arguments &a) {
-  return a.send_count >= 0 && a.send_tag >= 0 && a.dest >= 0 && a.dest < context.world_size;
+/// What the proxy has said of a communicator's size; 0: nothing yet. From host memory: one thread asks.
+GMPI_OUT_OF_LINE std::uint32_t size_told(MPI_Comm comm) {
+  std::uint64_t word = load_system(context.comm_sizes + comm_hash(comm));
+  return content_of(word) == content_of(to_word(comm)) ? generation_of(word) : 0;
+}
+
+/// How many ranks a message on `comm` may go to; 0: not known here. The same for all members, though
+/// the host may be changing what it says.
+template <class Team> GMPI_DEVICE std::uint32_t destinations(Team &team, MPI_Comm comm) {
+  if (comm == context.world)
+    return static_cast<std::uint32_t>(context.world_size);
+  if (comm == context.self)
+    return 1;
+  std::uint32_t ranks = 0;
+  if (team.leads())
+    ranks = size_told(comm);
+  team.share(ranks, &BlockState::slot);
+  return ranks;
+}
+
+/// Whether MPI is known to take a send's arguments.
+template <class Team> GMPI_DEVICE bool sends_in_range(Team &team, const Arguments &a) {
+  return a.send_count >= 0 && a.send_tag >= 0 && a.send_tag <= context.tag_upper_bound &&
+         a.dest >= 0 && static_cast<std::uint32_t>(a.dest) < destinations(team, a.comm);
 }
 
 /// What MPI returns of a message from or to MPI_PROC_NULL.
@@ -192,9 +213,9 @@ GMPI_NOINLINE CallResult communicate(Team &team, Function function, Site site, c
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
   bool inline_in = buffers.in_bytes <= inline_bytes;
-  // A small standard send is done once its data lies beside its Attribute. One that MPI will refuse
+  // A small standard send is done once its data lies beside its Attribute. One that MPI may refuse
   // is not: its caller gets the error.
-  bool detached = function == Function::Send && inline_in && !unknown && sends_in_range(a);
+  bool detached = function == Function::Send && inline_in && !unknown && sends_in_range(team, a);
 
   Waiting waiting{0, 0, a.status != nullptr && a.status != MPI_STATUS_IGNORE, false};
   CallResult result{};

@@ -12,6 +12,7 @@ constexpr std::uint32_t request_slots = 1024; ///< calls unfinished at a time; a
 constexpr std::uint32_t launch_slots = 256;   ///< of them, the first: one for each launch's grid calls
 constexpr std::uint32_t inline_bytes = 32768; ///< payload area beside an Attribute, and a Reply
 constexpr std::uint32_t datatype_slots = 256; ///< hash table of predefined datatypes
+constexpr std::uint32_t comm_slots = 256;     ///< hash table of communicators' sizes
 constexpr std::uint32_t broadcast_bytes = 4096;
 
 /// Producer's side of the Attribute ring, in device memory.
@@ -88,9 +89,11 @@ struct Context {
   std::uint32_t *free_slots;       ///< [request_slots / 32] bits, 1: free; device memory
   std::uint32_t *seen_releases;    ///< [request_slots], device memory
   const DatatypeEntry *datatypes;  ///< [datatype_slots], device memory
+  const std::uint64_t *comm_sizes; ///< [comm_slots]: handle, size in the top 16 bits; mapped host memory
   double *wtime_offset;            ///< MPI_Wtime minus %globaltimer in seconds, 0: not known yet
   MPI_Comm world, self;
   std::int32_t world_rank, world_size;
+  std::int32_t tag_upper_bound; ///< MPI_TAG_UB
   std::uint32_t device; ///< number that this device's requests carry
 #ifdef OPEN_MPI
   void *handles[static_cast<int>(Handle::count)];
@@ -100,5 +103,10 @@ struct Context {
 GMPI_HOST_DEVICE inline std::uint32_t datatype_hash(MPI_Datatype datatype) {
   return static_cast<std::uint32_t>((to_word(datatype) * 0x9E3779B97F4A7C15ull) >> 56);
 }
+
+GMPI_HOST_DEVICE inline std::uint32_t comm_hash(MPI_Comm comm) {
+  return static_cast<std::uint32_t>((to_word(comm) * 0x9E3779B97F4A7C15ull) >> 56);
+}
+static_assert(comm_slots == 256 && datatype_slots == 256, "the hashes are 8 bits");
 
 } // namespace gmpi

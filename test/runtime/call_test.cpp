@@ -9,10 +9,12 @@
 #include <gmpi/gmpi.hpp>
 
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
+#include <utility>
 
 using namespace gmpi;
 
@@ -220,6 +222,69 @@ TEST_F(Calls, errors) {
 #endif
   EXPECT_EQ(class_of(errors[2]), MPI_ERR_TYPE);
   EXPECT_EQ(class_of(errors[3]), MPI_ERR_REQUEST);
+}
+
+/// A small send that MPI takes returns before it is received. One that MPI refuses returns MPI's
+/// error, on communicators of any size in a larger world.
+TEST_F(Calls, small_sends_that_mpi_refuses) {
+  const int world_size = std::exchange(device::context.world_size, 5);
+  MPI_Comm copy = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_SELF, &copy);
+  Values<int> errors(6);
+  run({2, 20}, [copy, errors = errors.data, wrong = wrong.data] {
+    int value = 3;
+    auto send = [&](int dest, MPI_Comm comm) {
+      return grid::MPI_Send(site, &value, 1, MPI_INT, dest, 5, comm);
+    };
+    errors[0] = send(1, MPI_COMM_SELF);
+    errors[1] = send(2, MPI_COMM_WORLD); // the real one has one rank: returns at once, fails later
+    errors[2] = send(1, copy);           // of a size not known yet
+    errors[3] = send(0, copy);
+    errors[4] = send(0, copy); // from here on it is known
+    errors[5] = send(1, copy);
+    for (int i = 0; i < 2; ++i) {
+      CHECK(grid::MPI_Recv(site, &value, 1, MPI_INT, 0, 5, copy, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+      CHECK(value == 3);
+    }
+  });
+  for (int i : {0, 2, 5})
+    EXPECT_EQ(class_of(errors[i]), MPI_ERR_RANK) << i;
+  for (int i : {1, 3, 4})
+    EXPECT_EQ(errors[i], MPI_SUCCESS) << i;
+  EXPECT_EQ(device::size_told(copy), 1u);
+  device::context.world_size = world_size;
+  progress.queue().comm_sizes().forget(copy);
+  PMPI_Comm_free(&copy);
+}
+
+TEST_F(Calls, small_sends_with_tags_out_of_range) {
+  const int largest = device::context.tag_upper_bound;
+  ASSERT_GE(largest, 32767);
+  Values<int> errors(3);
+  run({2, 20}, [largest, errors = errors.data, wrong = wrong.data] {
+    int value = 3;
+    errors[0] = grid::MPI_Send(site, &value, 1, MPI_INT, 0, -5, MPI_COMM_SELF);
+    errors[1] = grid::MPI_Send(site, &value, 1, MPI_INT, 0, largest, MPI_COMM_SELF);
+    if (largest < INT_MAX)
+      errors[2] = grid::MPI_Send(site, &value, 1, MPI_INT, 0, largest + 1, MPI_COMM_SELF);
+    CHECK(grid::MPI_Recv(site, &value, 1, MPI_INT, 0, largest, MPI_COMM_SELF, MPI_STATUS_IGNORE) ==
+          MPI_SUCCESS);
+  });
+  EXPECT_EQ(class_of(errors[0]), MPI_ERR_TAG);
+  EXPECT_EQ(errors[1], MPI_SUCCESS);
+  EXPECT_EQ(class_of(errors[2]), largest < INT_MAX ? MPI_ERR_TAG : MPI_SUCCESS);
+}
+
+/// A handle that comes back as another communicator's.
+TEST_F(Calls, sizes_are_forgotten) {
+  CommSizes &sizes = progress.queue().comm_sizes();
+  EXPECT_EQ(device::size_told(MPI_COMM_SELF), 0u);
+  sizes.learn(MPI_COMM_SELF);
+  EXPECT_EQ(device::size_told(MPI_COMM_SELF), 1u);
+  sizes.forget(MPI_COMM_WORLD); // another
+  EXPECT_EQ(device::size_told(MPI_COMM_SELF), 1u);
+  sizes.forget(MPI_COMM_SELF);
+  EXPECT_EQ(device::size_told(MPI_COMM_SELF), 0u);
 }
 
 /// A large receive that is only ever tested.

@@ -36,13 +36,14 @@ public:
     return count <= 0 ? 0 : static_cast<std::uint64_t>(count * extent);
   }
 
-  /// Posts the call's Attribute, and what of its data goes beside it.
-  KernelCall start(gmpi::Function function, const gmpi::Arguments &arguments) {
+  /// Posts the call's Attribute, and what of its data goes beside it. `sure`: a small send is one that
+  /// MPI is known to take.
+  KernelCall start(gmpi::Function function, const gmpi::Arguments &arguments, bool sure = true) {
     KernelCall call{function, gmpi::buffers_of(function, arguments, bytes), 0, 0, {}, {}};
     gmpi::Attribute attribute = about(function);
     attribute.in_bytes = call.buffers.in_bytes;
     attribute.inline_in = attribute.in_bytes <= gmpi::inline_bytes;
-    attribute.detached = function == gmpi::Function::Send && attribute.inline_in;
+    attribute.detached = function == gmpi::Function::Send && attribute.inline_in && sure;
     attribute.arguments = arguments;
     if (!attribute.detached)
       hold_slot(call, attribute);

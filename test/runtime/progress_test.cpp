@@ -71,6 +71,26 @@ TEST_F(Messages, more_detached_sends_than_ring_slots) {
   EXPECT_LE(kernel.progress.operations().size(), request_slots + std::size_t(count));
 }
 
+/// Where the kernel does not know whether MPI will take it: it is told once MPI has, before the message
+/// is received, and its request slot is free for others.
+TEST_F(Messages, small_send_that_mpi_may_refuse) {
+  Bytes sent = pattern(inline_bytes, 1), other = pattern(small, 2), got(inline_bytes), got_other(small);
+  auto send_large = to(0, 5, sent.data(), inline_bytes);
+  KernelCall send = kernel.start(Function::Send, send_large, false);
+  EXPECT_EQ(kernel.finish(send).kind, ReplyKind::done);
+  EXPECT_FALSE(kernel.progress.quiet());
+  KernelCall receive = kernel.start(Function::Recv, from(0, 6, got_other.data(), small));
+  ASSERT_EQ(receive.slot, send.slot);
+  kernel.finish(Function::Recv, from(0, 5, got.data(), inline_bytes));
+  EXPECT_EQ(got, sent);
+  EXPECT_FALSE(kernel.replied(receive));
+  KernelCall refused = kernel.start(Function::Send, to(1, 6, other.data(), small), false);
+  EXPECT_EQ(class_of(kernel.finish(refused).error), MPI_ERR_RANK);
+  kernel.start(Function::Send, to(0, 6, other.data(), small));
+  expect_received(kernel.finish(receive), 0, 6);
+  EXPECT_EQ(got_other, other);
+}
+
 TEST_F(Messages, largest_inline_and_smallest_staged) {
   for (std::size_t bytes : {inline_bytes, inline_bytes + 1}) {
     bool staged = bytes > inline_bytes;
