@@ -47,6 +47,23 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return cudaSuccess;
 }
 
+namespace gmpi::cpu {
+
+std::shared_ptr<void> hold_stream(cudaStream_t stream) {
+  const cudaStream_t resolved = Streams::get().resolve(stream);
+  if (!resolved)
+    return nullptr;
+  auto hold = std::make_shared<Recording>();
+  Streams::get().wait(resolved, hold);
+  return hold;
+}
+
+void release_stream(const std::shared_ptr<void> &hold) {
+  Streams::get().set(*std::static_pointer_cast<Recording>(hold));
+}
+
+} // namespace gmpi::cpu
+
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
   GMPI_CPU_API_STREAM;
   *flags = stream->blocking ? cudaStreamDefault : cudaStreamNonBlocking;

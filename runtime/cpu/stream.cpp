@@ -96,10 +96,20 @@ void Streams::record(cudaEvent_t event, cudaStream_t stream) {
 }
 
 void Streams::wait_event(cudaStream_t stream, cudaEvent_t event) {
+  if (std::shared_ptr<Recording> recording = latest(event))
+    wait(stream, std::move(recording));
+}
+
+void Streams::wait(cudaStream_t stream, std::shared_ptr<Recording> recording) {
   Operation operation;
-  operation.wait = latest(event);
-  if (operation.wait)
-    enqueue(stream, std::move(operation));
+  operation.wait = std::move(recording);
+  enqueue(stream, std::move(operation));
+}
+
+void Streams::set(Recording &recording) {
+  std::lock_guard lock(mutex_);
+  recording.done = true;
+  pump();
 }
 
 // Starts whatever may start now. Operations that are done at once may let others start, so this

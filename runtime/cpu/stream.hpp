@@ -73,6 +73,9 @@ public:
   unsigned long long enqueue(cudaStream_t stream, Operation operation);
   void record(cudaEvent_t event, cudaStream_t stream);
   void wait_event(cudaStream_t stream, cudaEvent_t event);
+  // Holds the stream up until `recording` is set.
+  void wait(cudaStream_t stream, std::shared_ptr<Recording> recording);
+  void set(Recording &recording);
 
   bool idle(cudaStream_t stream);
   void synchronize(cudaStream_t stream);

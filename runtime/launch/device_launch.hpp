@@ -21,6 +21,11 @@ extern const bool cooperative_kernels_take_turns;
 cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &configuration,
                              const Launched *launched, void **arguments, bool cooperative);
 
+/// Launches segment `point` of entry.split on `stream`, which takes the place of configuration's.
+cudaError_t launch_segment_on_device(const KernelEntry &entry, const Configuration &configuration,
+                                     std::size_t point, const Segment &segment,
+                                     const CopiedArguments &arguments, cudaStream_t stream);
+
 /// Fills a translated file's Context (see Module), in the order of `stream`.
 cudaError_t write_context(const void *symbol, const Context &context, cudaStream_t stream);
 

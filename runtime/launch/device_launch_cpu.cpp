@@ -30,6 +30,20 @@ cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &conf
   return cpu::launch(std::move(launch));
 }
 
+cudaError_t launch_segment_on_device(const KernelEntry &entry, const Configuration &configuration,
+                                     std::size_t point, const Segment &segment,
+                                     const CopiedArguments &arguments, cudaStream_t stream) {
+  cpu::KernelLaunch launch;
+  launch.grid = configuration.grid;
+  launch.block = configuration.block;
+  launch.shared_bytes = configuration.shared_bytes;
+  launch.stream = stream;
+  launch.thread = entry.segment_binder(entry.split.segments[point], segment,
+                                       const_cast<void **>(arguments.pointers.data()));
+  launch.name = entry.info.name;
+  return cpu::launch(std::move(launch));
+}
+
 cudaError_t write_context(const void *symbol, const Context &context, cudaStream_t) {
   std::memcpy(const_cast<void *>(symbol), &context, sizeof(context));
   return cudaSuccess;

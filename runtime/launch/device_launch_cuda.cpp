@@ -1,6 +1,7 @@
 // Launching on a GPU.
 #include "device_launch.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace gmpi::launch {
@@ -44,6 +45,27 @@ cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &conf
   config.attrs = attributes.data();
   config.numAttrs = static_cast<unsigned>(attributes.size());
   return ::cudaLaunchKernelExC(&config, launched ? entry.queue : entry.stub, arguments);
+}
+
+cudaError_t launch_segment_on_device(const KernelEntry &entry, const Configuration &configuration,
+                                     std::size_t point, const Segment &segment,
+                                     const CopiedArguments &arguments, cudaStream_t stream) {
+  constexpr std::size_t few = 64;
+  void *here[few + 1];
+  std::vector<void *> many;
+  void **all = here;
+  if (arguments.pointers.size() > few) {
+    many.resize(arguments.pointers.size() + 1);
+    all = many.data();
+  }
+  all[0] = const_cast<Segment *>(&segment);
+  std::copy(arguments.pointers.begin(), arguments.pointers.end(), all + 1);
+  cudaLaunchConfig_t config{};
+  config.gridDim = configuration.grid;
+  config.blockDim = configuration.block;
+  config.dynamicSmemBytes = configuration.shared_bytes;
+  config.stream = stream;
+  return ::cudaLaunchKernelExC(&config, entry.split.segments[point], all);
 }
 
 cudaError_t write_context(const void *symbol, const Context &context, cudaStream_t stream) {

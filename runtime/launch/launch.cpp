@@ -4,6 +4,7 @@
 
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
+#include "../split/driver.hpp"
 #include "device_launch.hpp"
 #include "residency.hpp"
 
@@ -56,7 +57,7 @@ bool finds_room(const DeviceQueue &queue, cudaStream_t stream, const Footprint &
 
 cudaError_t run(const KernelEntry &entry, const Configuration &configuration, void **arguments,
                 OnRefusal on_refusal) {
-  if (entry.queue == nullptr)
+  if (entry.queue == nullptr && !entry.has_split())
     return launch_on_device(entry, configuration, nullptr, arguments, configuration.cooperative);
   Proxy *proxy = Proxy::instance();
   if (proxy == nullptr)
@@ -65,6 +66,8 @@ cudaError_t run(const KernelEntry &entry, const Configuration &configuration, vo
   bool resident = entry.info.scope == Scope::grid;
   if (volume(configuration.grid) == 0 || volume(configuration.block) == 0)
     return launch_on_device(entry, configuration, nullptr, arguments, configuration.cooperative);
+  if (entry.has_split() && entry.queue == nullptr)
+    return proxy->split_driver().launch(entry, configuration, arguments);
   Footprint footprint;
   unsigned multiprocessors = 0;
   if (resident) {

@@ -7,6 +7,7 @@
 // the numbers; cudaLaunchKernel and its kin return cudaErrorCooperativeLaunchTooLarge instead.
 #pragma once
 
+#include "../split/kernel.hpp"
 #include "bind_arguments.hpp"
 
 #include <cuda_runtime.h>
@@ -42,13 +43,19 @@ struct Configuration {
 /// What becomes of a launch whose grid does not fit.
 enum class OnRefusal { abort, return_error };
 
-/// A kernel: the address the user knows, and the translated kernel that runs in its place.
+/// A kernel: the address the user knows, and the translated kernels that run in its place. With neither
+/// `queue` nor `split`: a kernel without MPI, launched as it is.
 struct KernelEntry {
   const void *stub;
-  const void *queue; ///< null: a kernel without MPI, launched as it is
+  const void *queue;
   KernelInfo info;
   std::size_t parameters;
   Binder binder;
+  SplitKernel split{};
+  SegmentBinder segment_binder{};
+  ArgumentCopier copy_arguments{};
+
+  bool has_split() const { return !split.segments.empty(); }
 };
 
 /// Registers `entry` unless its stub is registered already; returns the one registered, which
@@ -70,6 +77,20 @@ KernelEntry make_entry(void (*stub)(P...), void (*queue)(Launched, P...), const 
           sizeof...(P), binder<P...>()};
 }
 
+/// The same with segments; `queue` may be null.
+template <class... P>
+KernelEntry make_entry(void (*stub)(P...), QueueKernel<P...> queue, SplitKernel split,
+                       const KernelInfo &info) {
+  KernelEntry entry = make_entry(stub, queue, info);
+  entry.split = std::move(split);
+  entry.segment_binder = segment_binder<P...>();
+  entry.copy_arguments = &CopyArguments<P...>::make;
+  return entry;
+}
+
+/// Keeps P... from being deduced from an argument that may be a plain nullptr.
+template <class T> struct AsGiven { using type = T; };
+
 /// Calls `use` with pointers to the arguments, converted to the kernel's parameter types.
 template <class... P> struct Converted {
   template <class Use> static void pass(Use use, P... parameters) {
@@ -87,6 +108,12 @@ public:
   template <class... P>
   Kernel(void (*stub)(P...), void (*queue)(Launched, P...), const KernelInfo &info) {
     launch::add_kernel(launch::make_entry(stub, queue, info));
+  }
+  /// `queue` may be null.
+  template <class... P>
+  Kernel(void (*stub)(P...), typename launch::AsGiven<launch::QueueKernel<P...>>::type queue,
+         SplitKernel split, const KernelInfo &info) {
+    launch::add_kernel(launch::make_entry(stub, queue, std::move(split), info));
   }
   /// A kernel without MPI. (On the cpu device a launch by address needs its parameters' types.)
   template <class... P> Kernel(void (*kernel)(P...), const KernelInfo &info) {
@@ -106,6 +133,22 @@ public:
              A &&...arguments) const {
     const launch::KernelEntry &entry =
         launch::add_kernel(launch::make_entry(stub, queue, info));
+    launch::Converted<P...>::pass(
+        [&](void **pointers) {
+          launch::run(entry, configuration_, pointers, launch::OnRefusal::abort);
+        },
+        std::forward<A>(arguments)...);
+  }
+
+  /// The same for one that has segments; `queue` may be null.
+  template <class... P, class... A>
+  void split(void (*stub)(P...), typename launch::AsGiven<launch::QueueKernel<P...>>::type queue,
+             SplitKernel split, const KernelInfo &info, A &&...arguments) const {
+    const launch::KernelEntry *found =
+        launch::find_kernel(reinterpret_cast<const void *>(stub));
+    const launch::KernelEntry &entry =
+        found ? *found
+              : launch::add_kernel(launch::make_entry(stub, queue, std::move(split), info));
     launch::Converted<P...>::pass(
         [&](void **pointers) {
           launch::run(entry, configuration_, pointers, launch::OnRefusal::abort);

@@ -193,7 +193,7 @@ public:
     std::uint32_t index = block.launch_index;
     device::fence_device();
     block.departed = 1;
-    if (atomicSub(&block.living, 1u) == 1)
+    if (atomicSub(&block.living, 1u) == 1 && launch != nullptr) // null: a segment; its driver sees its end
       device::depart(*launch, index);
   }
 

@@ -44,7 +44,8 @@ bool is_root(const Arguments &arguments) {
   return rank == arguments.root;
 }
 
-/// What this rank really sends and receives of what buffers_of() says.
+} // namespace
+
 Buffers true_buffers(const Attribute &attribute) {
   Buffers buffers = buffers_of(attribute.function, attribute.arguments, extent_bytes);
   buffers.in_bytes = attribute.in_bytes;
@@ -54,6 +55,8 @@ Buffers true_buffers(const Attribute &attribute) {
     buffers.out_bytes = 0;
   return buffers;
 }
+
+namespace {
 
 /// A standard-mode send whose data is the host's: it is done as soon as MPI has taken it, and then
 /// needs no request slot. Where the Attribute is detached the kernel does not even wait for that.
@@ -75,13 +78,17 @@ Reply make_reply(const Operation &operation, ReplyKind kind) {
 
 const Operation *current_operation() { return current; }
 
-Progress::Progress(int device) : queue_(device), operations_(request_slots) {
+Progress::Progress(int device)
+    : queue_(device), operations_(request_slots + split::driver_slots) {
   for (Operation &operation : operations_)
     by_slot_.push_back(&operation);
 }
 
+Progress::~Progress() { slots_.free_memory(); }
+
 bool Progress::work() {
   bool moved = take_attributes();
+  moved |= take_handed();
   moved |= test_running();
   moved |= serve_wanting();
   return moved;
@@ -208,7 +215,7 @@ void Progress::communicate(Operation &operation, const unsigned char *data) {
                   "a kernel's collectives are for intracommunicators, and this communicator is none");
   Buffers buffers = true_buffers(attribute);
   operation.out = buffers.out_bytes <= inline_bytes
-                      ? HostData{queue_.payload(attribute.slot), buffers.out_bytes, HostData::payload}
+                      ? HostData{payload(attribute.slot), buffers.out_bytes, HostData::payload}
                       : allocate(buffers.out_bytes);
   if (!attribute.inline_in && buffers.in_bytes != 0) {
     operation.in = allocate(buffers.in_bytes);
@@ -453,6 +460,8 @@ void Progress::finish_mpi(Operation &operation) {
   bool nonblocking = kind_of(operation.attribute.function) == Kind::nonblocking;
   if (operation.received == 0 || operation.out.kind == HostData::payload)
     return done(operation, operation.received);
+  if (nonblocking && is_handed(operation))
+    return complete(operation); // it will be claimed
   if (nonblocking && operation.out.kind == HostData::pageable)
     offer_parts(operation);
   else
@@ -504,31 +513,10 @@ void Progress::answer(Operation &operation, const Reply &reply) {
   if (operation.attribute.detached)
     return;
   operation.turn = (operation.turn + 1) & 0xffff;
-  queue_.reply(operation.attribute.slot, operation.turn, reply);
-}
-
-bool Progress::test_from_host(KernelRequest request, MPI_Status *status, int &error, bool waits) {
-  Operation &operation = *by_slot_[request.slot];
-  if (waits && operation.phase == Phase::running && operation.host_waits_since == 0)
-    operation.host_waits_since = Clock::now().time_since_epoch().count();
-  // The proxy may not have taken this request's Attribute yet, and be about to: what it holds of the
-  // slot's use before is not to be looked at.
-  if (operation.completed_use != request.serial || operation.phase != Phase::complete)
-    return false;
-  error = operation.error;
-  if (operation.received != 0)
-    queue_.copy_to_device(operation.attribute.arguments.recv_buffer, operation.out.address,
-                          operation.received);
-  if (status != MPI_STATUS_IGNORE) {
-    status->MPI_SOURCE = operation.source;
-    status->MPI_TAG = operation.tag;
-    set_status_bytes(*status, static_cast<long long>(operation.message_bytes));
-  }
-  free(operation.out);
-  operation.completed_use = Operation::no_use;
-  operation.phase = Phase::idle;
-  queue_.release_from_host(request.slot, operation.turn);
-  return true;
+  if (is_handed(operation))
+    slots_.reply(operation.attribute.slot - request_slots, operation.turn, reply);
+  else
+    queue_.reply(operation.attribute.slot, operation.turn, reply);
 }
 
 HostData Progress::allocate(std::size_t bytes) {

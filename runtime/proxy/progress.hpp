@@ -1,9 +1,11 @@
-// The progress engine of one device: carries out the calls that its kernels' Attributes ask for.
-// Only the proxy's thread calls it, but for test_from_host().
+// The progress engine of one device: carries out the calls that its kernels' Attributes ask for, and
+// those that the split driver hands over. Only the proxy's thread calls it, but for what says otherwise.
 //
 // Invariant: it never blocks, in MPI or in CUDA.
 #pragma once
 
+#include "../mpi/buffers.hpp"
+#include "../split/slots.hpp"
 #include "../transport/pageable_pool.hpp"
 #include "operation.hpp"
 
@@ -11,10 +13,23 @@
 
 namespace gmpi {
 
+/// A finished request's outcome; its data is the claimer's until release().
+struct Claim {
+  KernelRequest request;
+  int error;
+  int source, tag;
+  std::size_t message_bytes;
+  void *to; ///< the receive buffer
+  std::size_t received;
+  HostData data;
+  std::uint32_t turn;
+};
+
 class Progress {
 public:
   /// Sets up the current device, number `device`.
   explicit Progress(int device);
+  ~Progress();
 
   DeviceQueue &queue() { return queue_; }
   const DeviceQueue &queue() const { return queue_; }
@@ -33,12 +48,28 @@ public:
   /// `waits`: the host program is blocked until then.
   bool test_from_host(KernelRequest request, MPI_Status *status, int &error,
                       bool waits = false);
+  /// The same, but for the data: that is the caller's to copy, until it calls release(). Any thread.
+  bool claim(KernelRequest request, Claim &claim, bool waits);
+  void release(Claim &claim);
+
+  /// The split driver's way to make a call: an Attribute as kernels post it, with a slot from
+  /// request_slots on, and its inline data, which must stay until handed_taken() reaches what this returns.
+  std::uint64_t hand_over(const Attribute &attribute, const unsigned char *data = nullptr);
+  std::uint64_t handed_taken() const { return handed_taken_.load(std::memory_order_acquire); }
+  split::Slots &slots() { return slots_; }
 
   /// For reports.
   const std::deque<Operation> &operations() const { return operations_; }
 
 private:
   bool take_attributes();
+  bool take_handed();
+  static bool is_handed(const Operation &operation) {
+    return operation.attribute.slot >= request_slots;
+  }
+  unsigned char *payload(std::uint32_t slot) const {
+    return slot < request_slots ? queue_.payload(slot) : slots_.payload(slot - request_slots);
+  }
   bool test_running();
   bool serve_wanting();
 
@@ -67,7 +98,16 @@ private:
   HostData allocate(std::size_t bytes);
   void free(HostData &data);
 
+  struct Handed {
+    Attribute attribute;
+    const unsigned char *data;
+  };
+
   DeviceQueue queue_;
+  split::Slots slots_;
+  std::mutex handed_mutex_;
+  std::vector<Handed> handed_, handed_now_;
+  std::atomic<std::uint64_t> handed_count_{0}, handed_taken_{0};
   PageablePool pageable_;
   std::deque<Operation> operations_;   ///< by request slot; behind them, the small sends'
   std::vector<Operation *> by_slot_;   ///< for other threads: operations_ grows
@@ -77,6 +117,9 @@ private:
   int ended_launches_ = 0;
   bool caught_up_ = true;
 };
+
+/// What this rank really sends and receives of what buffers_of() says.
+Buffers true_buffers(const Attribute &attribute);
 
 /// The operation that this thread is making an MPI call for, or null: for the error handler.
 const Operation *current_operation();

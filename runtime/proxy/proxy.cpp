@@ -1,6 +1,7 @@
 // The proxy's thread, and what other threads ask of it.
 #include "proxy.hpp"
 
+#include "../split/driver.hpp"
 #include "affinity.hpp"
 #include "backoff.hpp"
 #include "host_wait.hpp"
@@ -20,14 +21,18 @@ Proxy *Proxy::instance() { return the_proxy().get(); }
 void Proxy::start() { the_proxy() = std::make_unique<Proxy>(); }
 
 void Proxy::stop() {
+  the_proxy()->driver_.reset(); // it needs the proxy to the end of its last launch
   the_proxy()->end_thread();
   the_proxy()->watchdog_.close();
   the_proxy().reset();
 }
 
 void Proxy::abandon() {
-  if (Proxy *proxy = the_proxy().release())
+  if (Proxy *proxy = the_proxy().release()) {
+    if (proxy->driver_)
+      proxy->driver_->abandon();
     proxy->end_thread();
+  }
 }
 
 Proxy::Proxy() : thread_([this] { run(); }) {}
@@ -105,13 +110,15 @@ bool Proxy::work() {
   return moved;
 }
 
-DeviceQueue &Proxy::queue_of_current_device() {
+DeviceQueue &Proxy::queue_of_current_device() { return progress_of_current_device().queue(); }
+
+Progress &Proxy::progress_of_current_device() {
   int device = 0;
   cudaGetDevice(&device);
   if (device >= max_devices)
     fatal("device %d: only devices 0 to %d are supported", device, max_devices - 1);
   if (Progress *progress = published_[device])
-    return progress->queue();
+    return *progress;
   std::lock_guard lock(mutex_);
   if (!devices_[device]) {
     devices_[device] = std::make_unique<Progress>(device);
@@ -119,7 +126,14 @@ DeviceQueue &Proxy::queue_of_current_device() {
     if (device_count_ <= device)
       device_count_ = device + 1;
   }
-  return devices_[device]->queue();
+  return *devices_[device];
+}
+
+split::Driver &Proxy::split_driver() {
+  std::lock_guard lock(driver_mutex_);
+  if (!driver_)
+    driver_ = std::make_unique<split::Driver>();
+  return *driver_;
 }
 
 void Proxy::launch_begins() {
@@ -147,6 +161,13 @@ void Proxy::release_communicator(MPI_Comm comm) {
     backoff.wait();
 }
 
+Progress &Proxy::progress_of(MPI_Request request) {
+  Progress *progress = published_[decode_request(request).device % max_devices];
+  if (progress == nullptr)
+    fatal("a request that no kernel has made was passed to MPI_Wait or MPI_Test");
+  return *progress;
+}
+
 bool Proxy::test_from_host(MPI_Request request, MPI_Status *status, int &error, bool waits) {
   if (request == null_peer_request()) {
     error = MPI_SUCCESS;
@@ -157,11 +178,7 @@ bool Proxy::test_from_host(MPI_Request request, MPI_Status *status, int &error, 
     }
     return true;
   }
-  KernelRequest decoded = decode_request(request);
-  Progress *progress = decoded.device < max_devices ? published_[decoded.device].load() : nullptr;
-  if (progress == nullptr)
-    fatal("a request that no kernel has made was passed to MPI_Wait or MPI_Test");
-  return progress->test_from_host(decoded, status, error, waits);
+  return progress_of(request).test_from_host(decode_request(request), status, error, waits);
 }
 
 } // namespace gmpi

@@ -16,6 +16,10 @@
 
 namespace gmpi {
 
+namespace split {
+class Driver;
+}
+
 class Proxy {
 public:
   Proxy();
@@ -35,8 +39,14 @@ public:
   /// A kernel with MPI is about to be launched / was not launched after all. Any thread.
   void launch_begins();
   void launch_fails();
+  /// Started with its first use. Any thread.
+  split::Driver &split_driver();
   int launches_in_flight() const { return launches_in_flight_; }
 
+  /// The engine of the device that a kernel's request (not null_peer_request) was made on.
+  Progress &progress_of(MPI_Request request);
+  /// The current device's engine, set up on first use. Any thread.
+  Progress &progress_of_current_device();
   /// The host program's MPI_Test on a kernel's request: see Progress::test_from_host.
   bool test_from_host(MPI_Request request, MPI_Status *status, int &error, bool waits);
   /// The host program is about to free `comm`. Small sends of kernels that have ended may still lie in a
@@ -49,7 +59,7 @@ public:
   void wait_for_all_ranks() { watchdog_.wait_for_all_ranks(); }
 
 private:
-  static constexpr int max_devices = 64;
+  static constexpr int max_devices = split::driver_device; ///< what requests have room for
 
   void run();
   void end_thread();
@@ -66,6 +76,8 @@ private:
   std::atomic<int> device_count_{0}; ///< one above the highest device in use
   std::atomic<std::uint64_t> emptied_{0}; ///< passes that have left no Attribute in any ring
   Watchdog watchdog_;
+  std::mutex driver_mutex_;
+  std::unique_ptr<split::Driver> driver_;
   std::thread thread_;
 };
 

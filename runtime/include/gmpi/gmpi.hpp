@@ -6,6 +6,7 @@
 
 #include "../../launch/launch.hpp"
 #include "../../queue/local_device.hpp"
+#include "../../split/suspend_device.hpp"
 
 namespace gmpi {
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -50,6 +51,11 @@ struct KernelLaunch {
 // the grid does not fit on the device at once. cudaErrorInvalidConfiguration: empty grid or block,
 // or over CUDA's limits. cudaErrorInvalidValue: too much shared memory.
 cudaError_t launch(KernelLaunch launch);
+
+// What `stream` is given from now on waits until release_stream() of what this returns, which does not
+// block: as a GPU's stream waits for a word in memory. Null where there is no such stream.
+std::shared_ptr<void> hold_stream(cudaStream_t stream);
+void release_stream(const std::shared_ptr<void> &hold);
 
 // How many blocks of this shape the whole device holds at once; 0 where not even one fits.
 int max_resident_blocks(unsigned threads_per_block, std::size_t shared_bytes);

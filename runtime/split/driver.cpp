@@ -1,0 +1,196 @@
+// The driver's thread, and launches.
+#include "driver.hpp"
+
+#include "../proxy/affinity.hpp"
+#include "../proxy/backoff.hpp"
+#include "../proxy/host_wait.hpp"
+#include "../proxy/proxy.hpp"
+#include "../proxy/report.hpp"
+
+#include <algorithm>
+
+namespace gmpi::split {
+
+Driver::Driver() : thread_([this] { run(); }) {}
+
+Driver::~Driver() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+  for (auto &[number, device] : devices_) {
+    cudaSetDevice(number);
+    device->flights.clear();
+    device->frames.free_memory();
+  }
+}
+
+void Driver::abandon() { thread_.detach(); }
+
+Driver::Device &Driver::device(int number) {
+  std::lock_guard lock(mutex_);
+  auto &device = devices_[number];
+  if (device)
+    return *device;
+  device = std::make_unique<Device>();
+  device->progress = &Proxy::instance()->progress_of_current_device();
+  device->has_gates = StreamGate::available();
+  if (!device->has_gates)
+    say("device %d has no 64-bit stream memory operations: launches of split kernels wait for the "
+        "kernel's end",
+        number);
+  if (device->progress->slots().prepare() != cudaSuccess)
+    fatal("cannot allocate page-locked memory for split kernels");
+  return *device;
+}
+
+/// Waits while as many are in flight as may be.
+Flight &Driver::take_flight(Device &device, int number) {
+  std::unique_lock lock(mutex_);
+  if (device.spare.empty() && device.flights.size() < launches_at_once) {
+    auto slot = static_cast<std::uint32_t>(device.flights.size());
+    device.flights.push_back(std::make_unique<Flight>(*device.progress, number, slot));
+    return *device.flights.back();
+  }
+  changed_.wait(lock, [&] { return !device.spare.empty(); });
+  Flight &flight = *device.spare.back();
+  device.spare.pop_back();
+  return flight;
+}
+
+/// Launches of one stream follow each other: a later one may have the frame of an earlier one.
+/// `before` becomes that earlier one.
+FramePool::Frame Driver::frame_for(Device &device, const launch::KernelEntry &kernel,
+                                   const launch::Configuration &configuration,
+                                   const FrameLayout &layout, Flight *&before) {
+  before = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    cudaStream_t stream = canonical(configuration.stream);
+    for (Flight *flight : device.in_flight)
+      if (stream != cudaStreamPerThread && canonical(flight->user_stream()) == stream)
+        before = flight;
+    if (before != nullptr &&
+        FramePool::size_class(before->frame_bytes()) >= FramePool::size_class(layout.end))
+      return before->frame();
+  }
+  FramePool::Frame frame = device.frames.take(layout.end);
+  if (frame == nullptr) {
+    const Sizes &sizes = kernel.split.sizes;
+    fatal("no device memory for what kernel %s saves at its MPI calls: %llu bytes (%u for each of "
+          "%llu "
+          "threads, %u for each block, %u in all): launch a smaller grid, or use --lower=queue",
+          kernel.info.name, static_cast<unsigned long long>(layout.end), sizes.thread,
+          static_cast<unsigned long long>(layout.thread_slots), sizes.block, sizes.uniform);
+  }
+  return frame;
+}
+
+cudaError_t Driver::launch(const launch::KernelEntry &kernel,
+                           const launch::Configuration &configuration, void **arguments) {
+  if (is_capturing(configuration.stream))
+    fatal("kernel %s was launched while its stream is being captured; a kernel that is split at "
+          "its MPI "
+          "calls cannot become part of a graph",
+          kernel.info.name);
+  int number = 0;
+  cudaGetDevice(&number);
+  Device &current = device(number);
+  FrameLayout layout = layout_of(kernel.split.sizes, configuration.grid, configuration.block,
+                                 configuration.shared_bytes);
+  Flight *before = nullptr;
+  Flight &flight = take_flight(current, number);
+  FramePool::Frame frame = frame_for(current, kernel, configuration, layout, before);
+  flight.prepare(kernel, configuration, arguments, std::move(frame), layout, before);
+  Proxy::instance()->launch_begins();
+  cudaError_t error = flight.enqueue(current.has_gates);
+  if (error == cudaSuccess)
+    error = flight.start_at_once();
+  if (error != cudaSuccess) {
+    give_up(current, flight);
+    return error;
+  }
+  std::uint64_t generation = flight.generation();
+  {
+    std::lock_guard lock(mutex_);
+    current.in_flight.push_back(&flight);
+    arriving_.push_back(&flight);
+    has_arrivals_ = true;
+  }
+  changed_.notify_all();
+  if (!current.has_gates) {
+    HostWait wait(configuration.stream);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return flight.generation() != generation; });
+  }
+  return cudaSuccess;
+}
+
+void Driver::give_up(Device &device, Flight &flight) {
+  flight.cancel();
+  Proxy::instance()->launch_fails();
+  std::lock_guard lock(mutex_);
+  device.spare.push_back(&flight);
+}
+
+void Driver::run() {
+  leave_single_core();
+  Backoff backoff;
+  for (;;) {
+    if (active_.empty()) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stopping_ || has_arrivals_; });
+      if (!has_arrivals_)
+        return;
+    }
+    bool moved = adopt();
+    moved |= work();
+    moved ? backoff.reset() : backoff.wait();
+  }
+}
+
+/// Takes new launches over.
+bool Driver::adopt() {
+  if (!has_arrivals_.load(std::memory_order_acquire))
+    return false;
+  std::lock_guard lock(mutex_);
+  for (Flight *flight : arriving_) {
+    flight->begin();
+    active_.push_back(flight);
+  }
+  arriving_.clear();
+  has_arrivals_ = false;
+  return true;
+}
+
+bool Driver::work() {
+  bool moved = false;
+  for (std::size_t i = 0; i < active_.size();) {
+    Flight &flight = *active_[i];
+    if (flight.device() != std::exchange(current_device_, flight.device()))
+      cudaSetDevice(flight.device());
+    moved |= flight.work();
+    if (!flight.over()) {
+      ++i;
+      continue;
+    }
+    active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
+    retire(flight);
+  }
+  return moved;
+}
+
+void Driver::retire(Flight &flight) {
+  {
+    std::lock_guard lock(mutex_);
+    Device &home = *devices_.at(flight.device());
+    std::erase(home.in_flight, &flight);
+    flight.retire();
+    home.spare.push_back(&flight);
+  }
+  changed_.notify_all();
+}
+
+} // namespace gmpi::split

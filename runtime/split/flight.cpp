@@ -1,0 +1,210 @@
+// A launch's way from segment to segment.
+#include "flight.hpp"
+
+#include "../launch/device_launch.hpp"
+#include "../proxy/host_wait.hpp"
+#include "../proxy/report.hpp"
+
+namespace gmpi::split {
+
+namespace {
+
+template <class T> T *allocate_mapped(std::size_t bytes) {
+  void *memory = nullptr;
+  if (cudaHostAlloc(&memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable) != cudaSuccess)
+    fatal("cannot allocate page-locked memory for a split kernel");
+  return static_cast<T *>(memory);
+}
+
+/// Asks without leaving an error behind for the thread's next cudaGetLastError.
+bool has_happened(cudaEvent_t event) {
+  cudaError_t before = cudaPeekAtLastError();
+  bool ready = cudaEventQuery(event) != cudaErrorNotReady;
+  if (before == cudaSuccess && !ready)
+    cudaGetLastError();
+  return ready;
+}
+
+} // namespace
+
+Flight::Flight(Progress &progress, int device, std::uint32_t slot)
+    : progress_(progress), device_(device), slot_(slot),
+      request_(allocate_mapped<Request>(sizeof(Request))),
+      outgoing_(allocate_mapped<unsigned char>(inline_bytes)),
+      incoming_(allocate_mapped<unsigned char>(inline_bytes)) {
+  check(make_segment_stream(&stream_), "cannot create a stream");
+  check(cudaEventCreateWithFlags(&came_here_, cudaEventDisableTiming), "cannot create an event");
+}
+
+Flight::~Flight() {
+  cudaEventDestroy(came_here_);
+  cudaStreamDestroy(stream_);
+  for (void *memory : {static_cast<void *>(request_), static_cast<void *>(outgoing_),
+                       static_cast<void *>(incoming_)})
+    cudaFreeHost(memory);
+}
+
+void Flight::check(cudaError_t error, const char *what) {
+  if (error != cudaSuccess)
+    fatal("%s: %s", what, cudaGetErrorString(error));
+}
+
+void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configuration &configuration,
+                     void **arguments, FramePool::Frame frame, const FrameLayout &layout,
+                     Flight *before) {
+  kernel_ = &kernel;
+  configuration_ = configuration;
+  arguments_ = kernel.copy_arguments(arguments);
+  frame_ = std::move(frame);
+  frame_bytes_ = layout.end;
+  before_ = before;
+  before_generation_ = before ? before->generation() : 0;
+  unsigned char *base = frame_.get();
+  segment_.uniform = base + layout.uniform[0];
+  segment_.next_uniform = base + layout.uniform[1];
+  segment_.threads = base + layout.threads;
+  segment_.blocks = base + layout.blocks;
+  segment_.dynamic = base + layout.dynamic;
+  bool exits = kernel.split.sizes.exits;
+  segment_.elected = exits ? reinterpret_cast<std::uint32_t *>(base + layout.elected) : nullptr;
+  segment_.at = exits ? reinterpret_cast<std::uint32_t *>(base + layout.at) : nullptr;
+  segment_.thread_slots = layout.thread_slots;
+  segment_.request = request_;
+  segment_.number = 0;
+  segment_.result = CallResult{};
+  segment_.data = nullptr;
+  segment_.data_bytes = 0;
+  request_->number = 0;
+  started_ = failed_ = false;
+  counts_ = Counts{};
+  counts_.launches = 1;
+  began_ = Clock::now();
+  std::uint32_t index = 0;
+  progress_.queue().begin_launch({&kernel, began_, configuration.stream, {}}, index);
+  segment_.launch = index;
+}
+
+cudaError_t Flight::enqueue(bool with_gate) {
+  cudaError_t error = cudaEventRecord(came_here_, configuration_.stream);
+  gated_ = with_gate;
+  if (error == cudaSuccess && with_gate)
+    error = gate_.close(configuration_.stream);
+  return error;
+}
+
+/// The stream's turn comes within microseconds where it has nothing else to do.
+cudaError_t Flight::start_at_once() {
+  constexpr int attempts = 8;
+  for (int i = 0; i < attempts; ++i)
+    if (stream_came_here())
+      return launch_segment(0);
+  return cudaSuccess;
+}
+
+void Flight::cancel() {
+  if (gated_)
+    gate_.open();
+  progress_.queue().end_launch(segment_.launch);
+  retire();
+}
+
+void Flight::retire() {
+  frame_.reset();
+  arguments_ = {};
+  task_ = {};
+  generation_.fetch_add(1, std::memory_order_release);
+}
+
+void Flight::begin() {
+  task_ = fly();
+  waiter_.start(task_.handle());
+}
+
+bool Flight::stream_came_here() {
+  if (before_ != nullptr && before_->generation() == before_generation_)
+    return false;
+  return has_happened(came_here_);
+}
+
+bool Flight::stream_is_idle() {
+  cudaError_t error = cudaStreamQuery(stream_);
+  if (error == cudaErrorNotReady)
+    return false;
+  failed_ |= error != cudaSuccess;
+  return true;
+}
+
+cudaError_t Flight::launch_segment(std::uint32_t point) {
+  // Where threads return early: no suspension has been seen by any thread yet.
+  if (!started_ && segment_.elected != nullptr)
+    if (cudaError_t error = cudaMemsetAsync(
+            segment_.elected, 0,
+            static_cast<std::size_t>(frame_.get() + frame_bytes_ -
+                                     reinterpret_cast<unsigned char *>(segment_.elected)),
+            stream_);
+        error != cudaSuccess)
+      return error;
+  cudaError_t error = launch::launch_segment_on_device(*kernel_, configuration_, point, segment_,
+                                                       arguments_, stream_);
+  started_ |= error == cudaSuccess;
+  ++counts_.segments;
+  mark_ = Clock::now();
+  return error;
+}
+
+void Flight::launch_next() {
+  if (request_->point >= kernel_->split.segments.size())
+    fatal("kernel %s suspended at resume point %u, which it does not have", kernel_->info.name,
+          request_->point);
+  if (cudaError_t error = launch_segment(request_->point); error != cudaSuccess)
+    fatal("cannot launch a segment of kernel %s: %s", kernel_->info.name,
+          cudaGetErrorString(error));
+}
+
+/// What the copies before it have used is free.
+void Flight::segment_has_ended() {
+  for (Claim &claim : claims_)
+    progress_.release(claim);
+  claims_.clear();
+  counts_.in_segments += Clock::now() - mark_;
+  mark_ = Clock::now();
+}
+
+Task Flight::fly() {
+  if (!started_) {
+    co_await until([this] { return stream_came_here(); });
+    if (cudaError_t error = launch_segment(0); error != cudaSuccess)
+      fatal("cannot launch kernel %s: %s", kernel_->info.name, cudaGetErrorString(error));
+  }
+  for (;;) {
+    co_await until([this] { return stream_is_idle(); });
+    segment_has_ended();
+    if (failed_ || request_->number != segment_.number + 1)
+      break;
+    segment_.number = request_->number;
+    auto *saved = segment_.next_uniform;
+    segment_.next_uniform = const_cast<unsigned char *>(segment_.uniform);
+    segment_.uniform = saved;
+    segment_.data = nullptr;
+    segment_.data_bytes = 0;
+    segment_.result = CallResult{};
+    if (request_->calls) {
+      ++counts_.calls;
+      co_await call();
+    }
+    counts_.in_mpi += Clock::now() - mark_;
+    counts_.saved_bytes += 2 * frame_bytes_;
+    launch_next();
+  }
+  counts_.total = Clock::now() - began_;
+  // Detached sends may still be on their way to the proxy, in memory that the next launch uses.
+  co_await until([this] { return progress_.handed_taken() >= handed_; });
+  Attribute leave{};
+  leave.function = Function::leave;
+  leave.launch = segment_.launch;
+  progress_.hand_over(leave);
+  if (gated_)
+    gate_.open();
+}
+
+} // namespace gmpi::split

@@ -1,0 +1,369 @@
+// A launch's MPI calls: what a kernel's threads do under --lower=queue (queue/call_device.hpp),
+// done by the driver. Data in global memory it copies itself, by way of the segments' stream; what
+// is each thread's own comes in the Request and goes with the next Segment.
+#include "flight.hpp"
+
+#include "../proxy/proxy.hpp"
+#include "../proxy/report.hpp"
+
+#include <cstring>
+
+namespace gmpi::split {
+
+namespace {
+
+/// Bytes in memory; unknown_bytes where the datatype is not a predefined one.
+std::uint64_t message_bytes(int count, MPI_Datatype datatype) {
+  if (count <= 0)
+    return 0;
+  int integers = 0, addresses = 0, datatypes = 0, combiner = MPI_COMBINER_NAMED;
+  MPI_Aint lower = 0, extent = 0;
+  if (datatype == MPI_DATATYPE_NULL ||
+      PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner) !=
+          MPI_SUCCESS ||
+      combiner != MPI_COMBINER_NAMED ||
+      PMPI_Type_get_extent(datatype, &lower, &extent) != MPI_SUCCESS)
+    return unknown_bytes;
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(extent);
+}
+
+/// A small standard send is done once its data is the host's, unless MPI may refuse it.
+bool is_accepted(const Arguments &a) {
+  static const int tag_upper_bound = [] {
+    int *bound = nullptr, known = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &known);
+    return known ? *bound : 32767;
+  }();
+  int between = 0, size = 0;
+  if (a.send_count < 0 || a.send_tag < 0 || a.send_tag > tag_upper_bound || a.dest < 0 ||
+      a.comm == MPI_COMM_NULL || PMPI_Comm_test_inter(a.comm, &between) != MPI_SUCCESS || between)
+    return false;
+  PMPI_Comm_size(a.comm, &size);
+  return a.dest < size;
+}
+
+bool goes_nowhere(Function function, const Arguments &a) {
+  switch (function) {
+  case Function::Send:
+  case Function::Ssend:
+  case Function::Isend:
+    return a.dest == MPI_PROC_NULL;
+  case Function::Recv:
+  case Function::Irecv:
+    return a.source == MPI_PROC_NULL;
+  default:
+    return false;
+  }
+}
+
+CallResult nothing_received(int source) {
+  CallResult result{};
+  result.flag = 1;
+  result.source = source;
+  result.tag = MPI_ANY_TAG;
+  result.request = MPI_REQUEST_NULL;
+  return result;
+}
+
+MPI_Status make_status(const CallResult &result) {
+  MPI_Status status{};
+  status.MPI_SOURCE = result.source;
+  status.MPI_TAG = result.tag;
+  status.MPI_ERROR = result.error;
+  set_status_bytes(status, static_cast<long long>(result.bytes));
+  return status;
+}
+
+CallResult result_of(const Reply &reply) {
+  CallResult result{};
+  result.error = reply.error;
+  result.flag = reply.kind != ReplyKind::accepted;
+  result.source = reply.source;
+  result.tag = reply.tag;
+  result.bytes = reply.kind == ReplyKind::answer ? reply.bytes : reply.message_bytes;
+  result.request = MPI_REQUEST_NULL;
+  return result;
+}
+
+} // namespace
+
+Task Flight::call() {
+  if (request_->too_large)
+    refuse_large(request_->data_bytes);
+  if (kind_of(request_->function) == Kind::completion)
+    co_await complete_requests();
+  else
+    co_await communicate();
+  write_results();
+}
+
+Attribute Flight::make_attribute(Function function) const {
+  Attribute attribute{};
+  attribute.function = function;
+  attribute.scope = Scope::grid;
+  attribute.slot = request_slots + slot_;
+  attribute.launch = segment_.launch;
+  attribute.turn = turn_;
+  attribute.site = request_->site;
+  attribute.arguments = request_->arguments;
+  return attribute;
+}
+
+void Flight::hand_over(const Attribute &attribute, const unsigned char *data) {
+  handed_ = progress_.hand_over(attribute, data);
+}
+
+/// Takes the next Reply, if it has come.
+bool Flight::replied() {
+  std::uint32_t turn = progress_.slots().turn(slot_);
+  if (turn == turn_)
+    return false;
+  turn_ = turn;
+  reply_ = progress_.slots().last_reply(slot_);
+  return true;
+}
+
+Task Flight::communicate() {
+  const Function function = request_->function;
+  const Arguments &a = request_->arguments;
+  const bool nonblocking = kind_of(function) == Kind::nonblocking;
+  if (goes_nowhere(function, a)) {
+    segment_.result = nothing_received(MPI_PROC_NULL);
+    if (nonblocking)
+      segment_.result.request = null_peer_request();
+    co_return;
+  }
+  turn_ = progress_.slots().turn(slot_);
+  Attribute attribute = make_attribute(function);
+  Buffers buffers = buffers_of(function, a, message_bytes);
+  if (buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes ||
+      (own(own_send) && request_->data_bytes != buffers.in_bytes)) {
+    attribute.in_bytes = unknown_bytes; // the proxy refuses it
+    attribute.inline_in = true;
+    buffers = {};
+  } else {
+    attribute.in_bytes = buffers.in_bytes;
+    attribute.inline_in = buffers.in_bytes <= inline_bytes;
+    attribute.detached = function == Function::Send && attribute.inline_in && is_accepted(a);
+    buffers = true_buffers(attribute);
+    if (own(own_receive) && buffers.out_bytes > inline_bytes)
+      refuse_large(buffers.out_bytes);
+  }
+  if (attribute.inline_in && buffers.in_bytes != 0)
+    co_await gather(buffers);
+  if (attribute.detached) {
+    attribute.slot = 0;
+    hand_over(attribute, outgoing_);
+    segment_.result = result_of(Reply{});
+    co_return;
+  }
+  co_await follow(attribute, buffers);
+}
+
+/// Brings small data to the host.
+Task Flight::gather(const Buffers &buffers) {
+  co_await until([this] { return progress_.handed_taken() >= handed_; });
+  if (own(own_send)) {
+    std::memcpy(outgoing_, request_->data, buffers.in_bytes);
+  } else {
+    copy(outgoing_, buffers.in, buffers.in_bytes);
+    co_await until([this] { return stream_is_idle(); });
+  }
+}
+
+/// Hands the call over and serves the copies that it needs, to its last Reply or, for a nonblocking
+/// one, until its data is the host's.
+Task Flight::follow(Attribute &attribute, const Buffers &buffers) {
+  const bool nonblocking = kind_of(attribute.function) == Kind::nonblocking;
+  std::uint32_t slot = slot_, serial = 0;
+  if (nonblocking) {
+    co_await until([&] { return progress_.slots().take(slot, serial); });
+    attribute.slot = request_slots + slot;
+    attribute.serial = serial;
+    attribute.turn = progress_.slots().turn(slot);
+  }
+  std::uint32_t turn = attribute.turn;
+  hand_over(attribute, outgoing_);
+  segment_.result = nothing_received(MPI_ANY_SOURCE);
+  if (nonblocking)
+    segment_.result.request =
+        encode_request({slot, static_cast<std::uint32_t>(device_) | driver_device, serial});
+  if (nonblocking && attribute.inline_in)
+    co_return;
+  for (;;) {
+    co_await until([&] { return progress_.slots().turn(slot) != turn; });
+    turn = progress_.slots().turn(slot);
+    const Reply reply = progress_.slots().last_reply(slot);
+    if (reply.kind == ReplyKind::done) {
+      if (nonblocking) // refused: the request is completed, with its error
+        co_return;
+      if (reply.bytes != 0)
+        receive(buffers, 0, progress_.slots().payload(slot), reply.bytes);
+      segment_.result = result_of(reply);
+      co_return;
+    }
+    bool in = reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_in_last;
+    if (in && own(own_send))
+      std::memcpy(reply.address, request_->data + reply.offset, reply.bytes);
+    else if (in)
+      copy(reply.address, static_cast<const unsigned char *>(buffers.in) + reply.offset,
+           reply.bytes);
+    else
+      receive(buffers, reply.offset, static_cast<unsigned char *>(reply.address), reply.bytes);
+    co_await until([this] { return stream_is_idle(); });
+    Attribute copied = make_attribute(Function::copied);
+    copied.slot = attribute.slot;
+    progress_.hand_over(copied);
+    if (reply.kind == ReplyKind::copy_in_last)
+      co_return;
+    if (reply.kind == ReplyKind::copy_out_last) {
+      segment_.result = result_of(reply);
+      co_return;
+    }
+  }
+}
+
+Task Flight::complete_requests() {
+  const Arguments &a = request_->arguments;
+  const bool all = request_->function == Function::Waitall;
+  const bool wait = request_->function != Function::Test;
+  const std::size_t count = all ? static_cast<std::size_t>(a.count > 0 ? a.count : 0) : 1;
+  requests_.resize(count);
+  statuses_.clear();
+  if (own(own_requests))
+    std::memcpy(requests_.data(), request_->data, count * sizeof(MPI_Request));
+  else if (count != 0)
+    copy(requests_.data(), all ? a.requests : a.request, count * sizeof(MPI_Request));
+  CallResult last = nothing_received(MPI_ANY_SOURCE);
+  int error = MPI_SUCCESS;
+  for (std::size_t i = 0; i < count; ++i) {
+    co_await complete(requests_[i], wait, last);
+    requests_[i] = last.request;
+    if (last.error != MPI_SUCCESS)
+      error = last.error;
+    if (all)
+      statuses_.push_back(make_status(last));
+  }
+  segment_.result = last;
+  if (all && a.statuses != MPI_STATUSES_IGNORE && error != MPI_SUCCESS)
+    error = MPI_ERR_IN_STATUS;
+  segment_.result.error = error;
+}
+
+Task Flight::complete(MPI_Request request, bool wait, CallResult &result) {
+  if (request == MPI_REQUEST_NULL || request == null_peer_request()) {
+    result = nothing_received(request == MPI_REQUEST_NULL ? MPI_ANY_SOURCE : MPI_PROC_NULL);
+    co_return;
+  }
+  if (!is_kernel_request(request)) {
+    co_await complete_foreign(request, wait, result);
+    co_return;
+  }
+  Progress &progress = Proxy::instance()->progress_of(request);
+  KernelRequest decoded = decode_request(request);
+  Claim claim;
+  bool done = progress.claim(decoded, claim, false);
+  if (!done && wait) {
+    if (decoded.device & driver_device) { // for reports
+      Attribute waiting = make_attribute(Function::waiting);
+      waiting.slot = request_slots + decoded.slot;
+      progress.hand_over(waiting);
+    }
+    co_await until([&] { return progress.claim(decoded, claim, true); });
+    done = true;
+  }
+  if (!done) {
+    result = CallResult{};
+    result.request = request;
+    co_return;
+  }
+  if (claim.received != 0)
+    copy(claim.to, claim.data.address, claim.received);
+  result = nothing_received(claim.source);
+  result.error = claim.error;
+  result.tag = claim.tag;
+  result.bytes = claim.message_bytes;
+  if (&progress == &progress_)
+    claims_.push_back(claim);
+  else {
+    co_await until([this] { return stream_is_idle(); });
+    progress.release(claim);
+  }
+}
+
+/// A request of the host program's own.
+Task Flight::complete_foreign(MPI_Request request, bool wait, CallResult &result) {
+  turn_ = progress_.slots().turn(slot_);
+  Attribute attribute = make_attribute(wait ? Function::Wait : Function::Test);
+  attribute.in_bytes = to_word(request) & content_mask;
+  hand_over(attribute, nullptr);
+  co_await until([this] { return replied(); });
+  result = result_of(reply_);
+  if (!result.flag)
+    result.request = request;
+}
+
+/// In the order of the segments' stream.
+void Flight::copy(void *to, const void *from, std::size_t bytes) {
+  if (cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_);
+      error != cudaSuccess)
+    fatal("%s at %s: cannot copy %zu bytes: %s", name_of(request_->function),
+          place(request_->site).c_str(), bytes, cudaGetErrorString(error));
+}
+
+void Flight::receive(const Buffers &buffers, std::size_t offset, const unsigned char *from,
+                     std::size_t bytes) {
+  if (own(own_receive))
+    deliver_own(from, offset, bytes);
+  else
+    copy(static_cast<unsigned char *>(buffers.out) + offset, from, bytes);
+}
+
+void Flight::deliver_own(const void *from, std::size_t offset, std::size_t bytes) {
+  std::size_t end = offset + bytes;
+  if (end > inline_bytes)
+    refuse_large(end);
+  bool small = end <= segment_data_bytes;
+  std::memcpy((small ? segment_.small : incoming_) + offset, from, bytes);
+  segment_.data = small ? nullptr : incoming_;
+  segment_.data_bytes = static_cast<std::uint32_t>(end);
+}
+
+/// Results that the user wants in global memory; the others the next segment's threads write.
+void Flight::write_results() {
+  const Arguments &a = request_->arguments;
+  const CallResult &result = segment_.result;
+  auto write = [&](auto *to, const auto &value, Own whose) {
+    if (to != nullptr && !own(whose))
+      copy(to, &value, sizeof(value));
+  };
+  write(a.new_request, result.request, own_requests);
+  write(a.result, int(result.flag), own_flag);
+  if (request_->function == Function::Waitall) {
+    std::size_t bytes = statuses_.size() * sizeof(MPI_Status);
+    if (bytes == 0)
+      return;
+    if (!own(own_requests))
+      copy(a.requests, requests_.data(), requests_.size() * sizeof(MPI_Request));
+    if (a.statuses == MPI_STATUSES_IGNORE)
+      return;
+    if (own(own_status))
+      deliver_own(statuses_.data(), 0, bytes);
+    else
+      copy(a.statuses, statuses_.data(), bytes);
+    return;
+  }
+  write(a.request, result.request, own_requests);
+  if (a.status != MPI_STATUS_IGNORE && result.flag)
+    write(a.status, make_status(result), own_status);
+}
+
+void Flight::refuse_large(std::uint64_t bytes) const {
+  fatal("%s at %s: %llu bytes in a variable of the kernel's own; a kernel that is split can send, "
+        "receive "
+        "and wait for %u bytes there at most: use global memory",
+        name_of(request_->function), place(request_->site).c_str(),
+        static_cast<unsigned long long>(bytes), inline_bytes);
+}
+
+} // namespace gmpi::split

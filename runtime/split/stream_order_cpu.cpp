@@ -1,0 +1,33 @@
+// On the cpu device a stream can wait for an event that the host sets.
+#include "stream_order.hpp"
+
+#include <gmpi/cpu.hpp>
+
+namespace gmpi::split {
+
+struct StreamGate::State {
+  std::shared_ptr<void> closed;
+};
+
+bool StreamGate::available() { return true; }
+
+StreamGate::StreamGate() : state_(std::make_unique<State>()) {}
+StreamGate::~StreamGate() = default;
+
+cudaError_t StreamGate::close(cudaStream_t stream) {
+  state_->closed = cpu::hold_stream(stream);
+  return state_->closed ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+void StreamGate::open() {
+  cpu::release_stream(state_->closed);
+  state_->closed.reset();
+}
+
+bool is_capturing(cudaStream_t) { return false; }
+
+cudaError_t make_segment_stream(cudaStream_t *stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+}
+
+} // namespace gmpi::split
