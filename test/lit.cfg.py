@@ -3,6 +3,9 @@
 # tests (runtime/) and GPU runs (gpu/) are suites of their own. Everything a test may say is set up in
 # cmake/lit/gmpi.cfg.py, which users' tests load too.
 import os
+import shlex
+import shutil
+import subprocess
 
 lit_config.load_config(config, os.path.join(config.gmpi_source_dir, "cmake/lit/gmpi.cfg.py"))
 config.name = "gmpi" + config.gmpi_suite_suffix
@@ -10,6 +13,24 @@ config.test_source_root = os.path.join(config.gmpi_source_dir, "test")
 config.test_exec_root = os.path.join(config.gmpi_binary_dir, "test")
 excludes = {"Inputs", "gpu", "runtime", "CMakeLists.txt"}
 
+
+
+def compile_with_open_mpi():
+    """%compile-cuda against Open MPI's headers, whatever MPI this build is for; where Open MPI is not
+    installed, a command that does nothing."""
+    wrapper = shutil.which("mpicxx.openmpi")
+    words = shlex.split(dict(config.substitutions)["%compile-cuda"])
+    if not wrapper or words == ["true"]:
+        return "true"
+    folders = subprocess.run([wrapper, "--showme:incdirs"], capture_output=True, text=True, check=True)
+    with open(config.gmpi_conf_path) as conf:
+        own = [line.partition(": ")[2].strip() for line in conf if line.startswith("mpi.compile: ")]
+    return shlex.join([word for word in words if word not in own] +
+                      ["-I" + folder for folder in folders.stdout.split()])
+
+
+# Before the shorter name, which lit would find in it.
+config.substitutions.insert(0, ("%compile-cuda-openmpi", compile_with_open_mpi()))
 config.substitutions += [
     ("%source-dir", config.gmpi_source_dir),
     ("%binary-dir", config.gmpi_binary_dir),

@@ -4,6 +4,7 @@
 // RUN: sed "s|ROOT|%t|g" db.json > compile_commands.json
 // RUN: %gmpi-translate --cuda-path=none src/in.cu -o out.cu -p .
 // RUN: FileCheck --input-file=out.cu check
+// RUN: %compile-cuda -Iinclude -DFROM_COMMAND=1 out.cu
 
 //--- src/in.cu
 #include "config.h"

@@ -3,6 +3,8 @@
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu -- -Impi
 // RUN: FileCheck --input-file=out.cu check
+// RUN: %compile-cuda out.cu
+// RUN: %compile-cuda-openmpi out.cu
 
 //--- in.cu
 #include <mpi.h>

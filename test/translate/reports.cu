@@ -1,6 +1,7 @@
 // --remarks and --report tell what became of every call.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu --remarks --report=out.json 2>&1 | FileCheck --check-prefix=REMARK check
+// RUN: %compile-cuda out.cu
 // RUN: FileCheck --check-prefix=JSON --input-file=out.json check
 
 //--- in.cu

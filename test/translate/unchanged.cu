@@ -3,6 +3,7 @@
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu && cmp in.cu out.cu
 // RUN: %gmpi-translate --cuda-path=none mpi.cu -o one.cu && %gmpi-translate --cuda-path=none mpi.cu -o two.cu && cmp one.cu two.cu
+// RUN: %compile-cuda out.cu && %compile-cuda one.cu
 // RUN: %gmpi-translate --device=cpu in.cu -o cpu.cu
 // RUN: FileCheck --input-file=cpu.cu check
 // RUN: %compile-cpu cpu.cu

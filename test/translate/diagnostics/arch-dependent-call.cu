@@ -3,6 +3,7 @@
 // RUN: not %gmpi-translate --device=cpu in.cu -o out.cu 2>&1 | FileCheck --implicit-check-not=error: check
 // RUN: %gmpi-translate --cuda-path=none in.cu -o cuda.cu
 // RUN: FileCheck --check-prefix=CUDA --input-file=cuda.cu check
+// RUN: %compile-cuda cuda.cu
 
 //--- in.cu
 #include <mpi.h>

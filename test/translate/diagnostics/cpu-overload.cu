@@ -1,3 +1,4 @@
+// Clang as CUDA compiler tells such functions apart; nvcc says itself that it does not.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: not %gmpi-translate --device=cpu in.cu -o out.cu 2>&1 | FileCheck --implicit-check-not=error: check
 // RUN: %gmpi-translate --cuda-path=none in.cu -o cuda.cu && cmp in.cu cuda.cu

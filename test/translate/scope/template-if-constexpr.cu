@@ -1,7 +1,9 @@
 // With if constexpr each instantiation has calls of its own.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu --remarks 2>&1 | FileCheck check --implicit-check-not=in.cu:
+// RUN: %compile-cuda out.cu
 // RUN: %gmpi-translate --device=cpu in.cu -o cpu.cu --remarks 2>&1 | FileCheck check --implicit-check-not=in.cu:
+// RUN: %compile-cpu cpu.cu
 
 //--- in.cu
 #include <mpi.h>
