@@ -28,3 +28,34 @@ inline void wait_for_device() { ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     if (!(condition))                                                                              \
       atomicExch(wrong, __LINE__);                                                                 \
   } while (0)
+
+/// A kernel given as a type with `points`, the number of its suspensions, `sizes` of its frame and
+/// run<R>(segment, wrong), its body.
+template <class K> struct SplitProgram {
+  using Sizes = gmpi::split::Sizes;
+
+  static void stub(K, int *) {}
+  template <int R> static void segment(gmpi::Segment segment, K kernel, int *wrong) {
+    kernel.template run<R>(segment, wrong);
+  }
+  template <int... R> static gmpi::SplitKernel split(std::integer_sequence<int, R...>) {
+    return gmpi::split_kernel(K::sizes,
+                              {static_cast<void (*)(gmpi::Segment, K, int *)>(segment<R>)...});
+  }
+  static void launch(const gmpi::Launch &launch, K kernel, int *wrong) {
+    static const gmpi::KernelInfo info = {"tested", 0x5111, 1, gmpi::Scope::grid};
+    launch.split(&stub, nullptr, split(std::make_integer_sequence<int, K::points + 1>()), info,
+                 kernel, wrong);
+  }
+};
+
+/// Launches, waits, and expects that no thread has found anything wrong.
+template <class K> void run_split(const gmpi::Launch &launch, K kernel) {
+  Values<int> wrong(1);
+  SplitProgram<K>::launch(launch, kernel, wrong.data);
+  wait_for_device();
+  EXPECT_EQ(wrong[0], 0) << "in this line";
+}
+
+/// Before the call with number P: nothing, or straight to it.
+#define GMPI_TEST_POINT(P) if (re ? R == P : true)
