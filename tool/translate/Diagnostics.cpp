@@ -78,9 +78,19 @@ void Diagnostics::report(llvm::StringRef Id, SourceLocation Loc,
     return;
   }
   const Row *Row = findRow(Rows, Id);
-  std::string Text =
-      Row ? message(*Row, Arguments) : "internal error: no message '" + Id.str() + "'";
-  auto Severity = Row ? Row->Severity : DiagnosticIDs::Error;
+  if (Row)
+    say(Row->Severity, Loc, message(*Row, Arguments), fill(Row->Advice, Arguments));
+  else
+    say(DiagnosticIDs::Error, Loc, "internal error: no message '" + Id.str() + "'", "");
+}
+
+void Diagnostics::warn(DiagId Id, SourceLocation Loc, llvm::ArrayRef<std::string> Arguments) {
+  const Row &Row = Rows[static_cast<size_t>(Id)];
+  say(DiagnosticIDs::Warning, Loc, message(Row, Arguments), fill(Row.Advice, Arguments));
+}
+
+void Diagnostics::say(DiagnosticIDs::Level Severity, SourceLocation Loc, const std::string &Text,
+                      const std::string &Advice) {
   if (Severity >= DiagnosticIDs::Error)
     Log.countError();
   std::string Where = Sources && Loc.isValid() ? Loc.printToString(*Sources) : "";
@@ -88,8 +98,8 @@ void Diagnostics::report(llvm::StringRef Id, SourceLocation Loc,
   if (!LastWasSaid)
     return;
   emit(Severity, Loc, Text);
-  if (Row && !Row->Advice.empty())
-    emit(DiagnosticIDs::Note, SourceLocation(), fill(Row->Advice, Arguments));
+  if (!Advice.empty())
+    emit(DiagnosticIDs::Note, SourceLocation(), Advice);
 }
 
 void Diagnostics::note(NoteId Id, SourceLocation Loc, llvm::ArrayRef<std::string> Arguments) {

@@ -47,6 +47,8 @@ public:
 
   /// The message, its `[gmpi-id]`, and its advice as a note. Loc may be invalid.
   void report(DiagId Id, clang::SourceLocation Loc, llvm::ArrayRef<std::string> Arguments = {});
+  /// The same as a warning, whatever its severity: there is another way.
+  void warn(DiagId Id, clang::SourceLocation Loc, llvm::ArrayRef<std::string> Arguments);
   /// The same by the id's spelling (with - or _); an unknown id is reported as it is.
   void report(llvm::StringRef Id, clang::SourceLocation Loc, llvm::ArrayRef<std::string> Arguments);
   /// Belongs to the report before it, and is dropped with it where that was said before.
@@ -55,6 +57,8 @@ public:
   DiagnosticLog &log() { return Log; }
 
 private:
+  void say(clang::DiagnosticIDs::Level Severity, clang::SourceLocation Loc, const std::string &Text,
+           const std::string &Advice);
   void emit(clang::DiagnosticIDs::Level Level, clang::SourceLocation Loc, llvm::StringRef Text);
 
   clang::DiagnosticsEngine &Engine;

@@ -21,8 +21,9 @@ struct CommandLine {
       cl::values(clEnumValN(Device::Cuda, "cuda", "a GPU, through nvcc (default)"),
                  clEnumValN(Device::Cpu, "cpu", "this machine's processor")),
       cl::cat(Category)};
-  cl::list<std::string> Lower{"lower", cl::CommaSeparated, cl::value_desc("queue"),
-                              cl::desc("How MPI calls are carried out (default: queue)"),
+  cl::list<std::string> Lower{"lower", cl::CommaSeparated, cl::value_desc("queue,split"),
+                              cl::desc("How MPI calls are carried out (default: queue); the program "
+                                       "has all of these and chooses when it runs"),
                               cl::cat(Category)};
   cl::opt<bool> Remarks{"remarks", cl::desc("Say what became of every MPI call"),
                         cl::cat(Category)};
@@ -44,26 +45,33 @@ const char Overview[] =
     "Translates CUDA with plain MPI calls in kernels into CUDA that nvcc accepts.\n\n"
     "Flags that nvcc or the host compiler would get follow after --.\n";
 
-bool checkLowerings(const cl::list<std::string> &Lower) {
+bool readLowerings(const cl::list<std::string> &Lower, Options &Result) {
   for (const std::string &Name : Lower)
-    if (Name != "queue") {
-      llvm::errs() << "gmpi-translate: there is no lowering '" << Name << "': it may be queue\n";
+    if (Name != "queue" && Name != "split") {
+      llvm::errs() << "gmpi-translate: there is no lowering '" << Name
+                   << "': it may be queue or split\n";
       return false;
     }
+  Result.Queue = Lower.empty() || llvm::is_contained(Lower, "queue");
+  Result.Split = llvm::is_contained(Lower, "split");
   return true;
 }
 
 } // namespace
+
+std::string lowerings(const Options &Options) {
+  return !Options.Split ? "queue" : Options.Queue ? "queue,split" : "split";
+}
 
 std::optional<Options> parseOptions(int Argc, const char **Argv) {
   const char **End = Argv + Argc;
   const char **Dashes = std::find_if(Argv, End, [](auto *A) { return !std::strcmp(A, "--"); });
   CommandLine Line;
   cl::HideUnrelatedOptions(Line.Category);
-  if (!cl::ParseCommandLineOptions(int(Dashes - Argv), Argv, Overview, &llvm::errs()) ||
-      !checkLowerings(Line.Lower))
-    return std::nullopt;
   Options Result;
+  if (!cl::ParseCommandLineOptions(int(Dashes - Argv), Argv, Overview, &llvm::errs()) ||
+      !readLowerings(Line.Lower, Result))
+    return std::nullopt;
   Result.Input = Line.Input;
   Result.Output = Line.Output;
   Result.Target = Line.Target;

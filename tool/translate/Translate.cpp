@@ -3,6 +3,7 @@
 #include "emit/Depfile.h"
 #include "emit/Output.h"
 #include "lower/Lowering.h"
+#include "lower/split/Split.h"
 #include "report/Report.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -76,6 +77,11 @@ bool lowerAndWrite(const Options &Options, const Pass &Gpu, const Pass &Host,
   Edits Changes;
   Lowering L{Options, Code, Host, Cpu ? HostModel : GpuModel, HostModel, *Scopes, Changes,
              {},      {},   {}};
+  SplitLowering Split(L);
+  if (Options.Split) {
+    Split.lower();
+    L.Split = &Split;
+  }
   lowerKernels(L);
   lowerCalls(L);
   lowerLaunches(L);

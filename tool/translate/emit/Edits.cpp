@@ -33,6 +33,14 @@ std::vector<const SourceFile *> Edits::files() const {
   return Result;
 }
 
+std::vector<std::pair<Span, std::string>> Edits::all() const {
+  std::vector<std::pair<Span, std::string>> Result;
+  for (auto &[Index, List] : ByFile)
+    for (const Edit &E : List)
+      Result.push_back({{{Files.at(Index), E.Begin}, E.End}, E.Text});
+  return Result;
+}
+
 std::string Edits::apply(const Span &Piece) const {
   const std::string &Text = Piece.Begin.File->Text;
   std::string Result;

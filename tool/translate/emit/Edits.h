@@ -25,6 +25,8 @@ public:
   std::vector<const SourceFile *> files() const;
   /// The piece of text as edited. Edits that begin in it are made; insertions at its end are not.
   std::string apply(const Span &Piece) const;
+  /// Every edit, by place.
+  std::vector<std::pair<Span, std::string>> all() const;
   /// Two edits that overlap, if there are any: the place of the second.
   std::optional<Position> conflict() const { return Conflict; }
 

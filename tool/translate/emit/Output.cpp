@@ -12,7 +12,7 @@ namespace {
 
 std::string firstLine(const Lowering &L) {
   return "// Translated by gmpi-translate from " + quoted(L.Settings.Input) + " (device " +
-         (L.isCpu() ? "cpu" : "cuda") + ", lowerings queue). Do not edit.\n";
+         (L.isCpu() ? "cpu" : "cuda") + ", lowerings " + lowerings(L.Settings) + "). Do not edit.\n";
 }
 
 /// Names of the source files that call sites mention.

@@ -4,6 +4,7 @@
 #include "../Precompiled.h"
 #include "../emit/LineDirective.h"
 #include "Lowering.h"
+#include "SharedVariables.h"
 
 namespace gmpi::translate {
 
@@ -41,13 +42,28 @@ public:
 
   void lower() {
     for (const ScopedFunction &F : L.Scopes.Functions) {
-      rewrite(F.Specialisations.front(), L.Changes);
+      if (L.replacedWhole(Where.position(F.Function->getLocation())))
+        note(F.Specialisations.front());
+      else
+        rewrite(F.Specialisations.front(), L.Changes);
       for (unsigned I = 1; I < F.Specialisations.size(); ++I)
         copy(F, I);
     }
     tellUnreached();
     for (const ScopePragma &Pragma : L.Code.pragmas())
-      quiet(Pragma);
+      if (!L.replacedWhole(L.Code.position(Pragma.Loc)))
+        quiet(Pragma, L.Changes);
+  }
+
+  /// See callEdits().
+  Edits version(const ScopedFunction &F, unsigned Index,
+                llvm::ArrayRef<SuspensionPoint> Suspending) {
+    for (const SuspensionPoint &Point : Suspending)
+      Left.insert(Point.Name.Begin);
+    Edits Own;
+    rewrite(F.Specialisations[Index], Own);
+    rewriteWithin(asWritten(F.Function), Own);
+    return Own;
   }
 
 private:
@@ -55,7 +71,12 @@ private:
   void copy(const ScopedFunction &F, unsigned Index);
   bool canBeCopied(const FunctionDecl *F);
   void tellUnreached();
-  void quiet(const ScopePragma &Pragma);
+  void quiet(const ScopePragma &Pragma, Edits &Changes);
+  void rewriteWithin(const FunctionDecl *Function, Edits &Changes);
+  void note(const Specialisation &S) {
+    for (const ScopedCall &Call : S.Calls)
+      Reached.insert(place(Call.Call));
+  }
   std::optional<Scope> pragmaBefore(const Position &Call) const;
   Position place(const CallExpr *Call) const {
     return Where.position(nameLocation(Call->getCallee()->IgnoreParenImpCasts()));
@@ -68,6 +89,7 @@ private:
   Locations Where;
   std::map<Position, const MpiCall *> Calls;
   std::set<Position> Reached;
+  std::set<Position> Left; ///< calls that somebody else rewrites
 };
 
 void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
@@ -75,16 +97,21 @@ void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
     Position At = place(Call.Call);
     auto Written = Calls.find(At);
     Reached.insert(At);
+    if (Left.count(At))
+      continue;
     if (Written == Calls.end()) {
       auto Why = Where.inSystemHeader(Call.Loc) ? DiagId::system_header : DiagId::call_in_macro;
       L.Code.diagnostics().report(Why, Where.shown(Call.Loc), {"MPI_" + Call.Function});
       continue;
     }
+    // What ends the program needs no meeting: in segments there is none.
+    bool Alone = !Left.empty() && Call.Value == Scope::Grid;
     rewriteCall(L, Changes, Written->second->Call, Written->second->NameLoc, "MPI_" + Call.Function,
-                spelling(Call.Value));
+                spelling(Alone ? Scope::Thread : Call.Value));
   }
   for (const CalleeUse &Use : S.Callees)
-    if (Use.Specialisation != 0) {
+    if (Use.Specialisation != 0 &&
+        !Left.count(Where.position(nameLocation(Use.Call->getCallee()->IgnoreParenImpCasts())))) {
       Span Name = Where.token(nameLocation(Use.Call->getCallee()->IgnoreParenImpCasts()));
       if (Name.isValid())
         Changes.replace(Name, copyName(asWritten(Use.Callee), Use.Specialisation));
@@ -121,6 +148,7 @@ void CallLowering::copy(const ScopedFunction &F, unsigned Index) {
     return;
   Edits Own;
   rewrite(F.Specialisations[Index], Own);
+  rewriteWithin(Function, Own);
   Own.replace(S->Name, copyName(Function, Index));
   const SourceFile &File = *S->Name.Begin.File;
   insertLinesAfter(L, {&File, S->Whole.End},
@@ -139,10 +167,26 @@ void CallLowering::copy(const ScopedFunction &F, unsigned Index) {
 }
 
 /// Compilers warn of pragmas that they do not know: it becomes a comment.
-void CallLowering::quiet(const ScopePragma &Pragma) {
+void CallLowering::quiet(const ScopePragma &Pragma, Edits &Changes) {
   Position At = L.Code.position(Pragma.Loc);
   if (At.isValid() && !At.File->System && At.File->Text[At.Offset] == '#')
-    L.Changes.insert(At, "// ");
+    Changes.insert(At, "// ");
+}
+
+/// What a copy of a function needs besides its calls.
+void CallLowering::rewriteWithin(const FunctionDecl *Function, Edits &Changes) {
+  Position Begin = Where.position(Function->getBody()->getBeginLoc());
+  Position End = Where.position(Function->getBody()->getEndLoc());
+  auto Inside = [&](const Position &At) {
+    return At.File == Begin.File && !(At < Begin) && At < End;
+  };
+  for (const ScopePragma &Pragma : L.Code.pragmas())
+    if (Inside(L.Code.position(Pragma.Loc)))
+      quiet(Pragma, Changes);
+  if (L.isCpu())
+    for (const SharedDeclaration &Declaration : L.CodeModel.Shared)
+      if (Inside(Where.position(Declaration.Variables.front()->getLocation())))
+        lowerSharedDeclaration(L, Declaration, Changes);
 }
 
 /// What a pragma right before the call's statement says.
@@ -190,5 +234,11 @@ void CallLowering::tellUnreached() {
 } // namespace
 
 void lowerCalls(Lowering &L) { CallLowering(L).lower(); }
+
+std::vector<std::pair<Span, std::string>> callEdits(Lowering &L, const ScopedFunction &F,
+                                                    unsigned Version,
+                                                    llvm::ArrayRef<SuspensionPoint> Suspending) {
+  return CallLowering(L).version(F, Version, Suspending).all();
+}
 
 } // namespace gmpi::translate

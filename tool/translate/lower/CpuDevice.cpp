@@ -46,8 +46,10 @@ void tellAssembly(Lowering &L) {
 void lowerForCpu(Lowering &L) {
   tellAssembly(L);
   tellOverloads(L);
+  Locations Where(L.Code);
   for (const SharedDeclaration &Declaration : L.CodeModel.Shared)
-    lowerSharedDeclaration(L, Declaration);
+    if (!L.replacedWhole(Where.position(Declaration.Variables.front()->getLocation())))
+      lowerSharedDeclaration(L, Declaration, L.Changes);
 }
 
 } // namespace gmpi::translate

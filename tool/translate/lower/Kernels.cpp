@@ -15,7 +15,10 @@
 // registers an instantiation when its address is taken.
 #include "../Precompiled.h"
 #include "Lowering.h"
+#include "split/Split.h"
+#include "../emit/LineDirective.h"
 #include "clang/Lex/Preprocessor.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace gmpi::translate {
 
@@ -26,12 +29,14 @@ namespace {
 class KernelLowering {
 public:
   KernelLowering(Lowering &L, const Kernel &K, const ScopedFunction *Scoped)
-      : L(L), P(L.Code), Where(P), K(K), Scoped(Scoped), Names(L.Launchable.at(K.Key)) {}
+      : L(L), P(L.Code), Where(P), K(K), Scoped(Scoped), Names(L.Launchable.at(K.Key)),
+        Segments(Scoped && L.Split ? L.Split->find(K.Definition) : nullptr) {}
 
   void lower();
 
 private:
   bool withMpi() const { return Scoped != nullptr; }
+  bool withQueue() const { return withMpi() && (L.Settings.Queue || !Segments); }
   bool canBeRewritten();
   bool namesAreFree();
   void rewriteInPlace();
@@ -46,6 +51,8 @@ private:
   std::string launchFunction();
   std::string pointerFunction();
   std::string kernelObject();
+  std::string splitFunction();
+  std::string queueAndSplit(const std::string &Queue, const std::string &SplitArguments) const;
   std::string castTo(const std::string &Types, const std::string &Name, bool Queue) const;
 
   void refuse(DiagId Id) {
@@ -58,6 +65,7 @@ private:
   const Kernel &K;
   const ScopedFunction *Scoped;
   const KernelNames &Names;
+  const SplitVersion *Segments; ///< null: the kernel is not split
   Signature S;
 };
 
@@ -72,11 +80,20 @@ void KernelLowering::lower() {
     declareLaunchEarly();
   else
     addInheritedDefaults();
-  std::string Lines = infoObject();
-  if (withMpi()) {
+  std::string Lines;
+  if (Segments && withQueue())
+    Lines = lineDirective(*S.Name.Begin.File, S.Whole.Begin.line()) + Segments->Text + "\n";
+  Lines += infoObject();
+  if (withQueue())
     rewriteInPlace();
-    Lines += stub();
+  else if (withMpi()) {
+    L.Changes.replace({S.Whole.Begin, S.Whole.End}, Segments->Text);
+    L.Whole.push_back({S.Whole.Begin, S.Whole.End});
   }
+  if (withMpi())
+    Lines += stub();
+  if (Segments)
+    Lines += splitFunction();
   Lines += launchFunction();
   Lines += S.TemplateHead.empty() ? kernelObject() : pointerFunction();
   insertLinesAfter(L, {S.Name.Begin.File, S.Whole.End}, Lines);
@@ -197,14 +214,20 @@ std::string KernelLowering::castTo(const std::string &Types, const std::string &
 std::string KernelLowering::launchFunction() {
   std::string Types = S.parameterTypes(), Arguments = S.arguments();
   std::string Rest = Arguments.empty() ? "" : ", " + Arguments;
-  std::string Call = withMpi() ? "gmpi_launch.queue(" + castTo(Types, Names.Kernel, false) + ", " +
-                                     castTo(Types, Names.queue(), true) + ", " + Names.info() + Rest
-                               : "gmpi_launch(" + castTo(Types, Names.Kernel, false) + Rest;
+  std::string Call =
+      withMpi() ? (Segments ? "gmpi_launch.split(" : "gmpi_launch.queue(") +
+                      castTo(Types, Names.Kernel, false) + ", " +
+                      queueAndSplit(castTo(Types, Names.queue(), true), S.templateArguments()) +
+                      ", " + Names.info() + Rest
+                : "gmpi_launch(" + castTo(Types, Names.Kernel, false) + Rest;
   return launchHead(S, /*WithDefaults=*/true) + " { " + Call + "); }\n";
 }
 
 std::string KernelLowering::pointerFunction() {
-  std::string Queue = withMpi() ? ", &" + Names.queue() + S.templateArguments() : "";
+  std::string Queue =
+      withMpi() ? ", " + queueAndSplit("&" + Names.queue() + S.templateArguments(),
+                                       S.templateArguments())
+                : "";
   return S.TemplateHead + " static inline auto " + Names.pointer() +
          "() { static const ::gmpi::Kernel gmpi_kernel(&" + Names.Kernel + S.templateArguments() +
          Queue + ", " + Names.info() + "); return &" + Names.Kernel + S.templateArguments() +
@@ -218,7 +241,37 @@ std::string KernelLowering::kernelObject() {
     return Overloaded ? castTo(Types, Kernel, Queue) : Kernel;
   };
   return "static const ::gmpi::Kernel " + Names.object() + "{" + Name(Names.Kernel, false) +
-         (withMpi() ? ", " + Name(Names.queue(), true) : "") + ", " + Names.info() + "};\n";
+         (withMpi() ? ", " + queueAndSplit(Name(Names.queue(), true), "") : "") + ", " +
+         Names.info() + "};\n";
+}
+
+/// The kernels that run in the user's place.
+std::string KernelLowering::queueAndSplit(const std::string &Queue,
+                                          const std::string &SplitArguments) const {
+  if (!Segments)
+    return Queue;
+  return (withQueue() ? Queue : "nullptr") + ", " + Names.split() + SplitArguments + "()";
+}
+
+/// `static inline ::gmpi::SplitKernel k__split() { ... }`: what saves how much, and the segments.
+std::string KernelLowering::splitFunction() {
+  std::string Parameters = S.parameters(/*WithDefaults=*/false);
+  std::string Type = "static_cast<void (*)(::gmpi::Segment" +
+                     (Parameters.empty() ? "" : ", " + Parameters) + ")>(";
+  std::string Arguments = llvm::join(S.TemplateArguments, ", "), List;
+  bool Overloaded = !Names.Suffix.empty();
+  for (unsigned I = 0; I <= Segments->Function->resumePoints(); ++I)
+    List += (I ? ", " : "") + (Overloaded ? Type : "&") + Names.Kernel + "__segment<" +
+            std::to_string(I) + (Arguments.empty() ? "" : ", " + Arguments) +
+            (Overloaded ? ">)" : ">");
+  const FrameSize &Size = Segments->Total;
+  auto Bool = [](bool B) { return B ? "true" : "false"; };
+  return S.TemplateHead + (S.TemplateHead.empty() ? "" : " ") +
+         "static inline ::gmpi::SplitKernel " + Names.split() +
+         "() { return ::gmpi::split_kernel({" + std::to_string(Size.Uniform) + ", " +
+         std::to_string(Size.Block) + ", " + std::to_string(Size.Thread) + ", " +
+         Bool(Segments->Plan.Exits) + ", " + Bool(Segments->DynamicShared) + "}, {" + List +
+         "}); }\n";
 }
 
 /// Whether the kernel's name alone may mean something else, too.

@@ -44,6 +44,20 @@ bool Lowering::staysIfUnreached(const clang::FunctionDecl *Function) const {
   return true;
 }
 
+bool Lowering::replacedWhole(const Position &At) const {
+  return llvm::any_of(Whole, [&](const Span &S) {
+    return S.Begin.File == At.File && S.Begin.Offset <= At.Offset && At.Offset < S.End;
+  });
+}
+
+void Lowering::refuseSplit(clang::SourceLocation Loc, DiagId Id,
+                           llvm::ArrayRef<std::string> Arguments) {
+  if (Settings.Queue)
+    Code.diagnostics().warn(Id, Loc, Arguments);
+  else
+    Code.diagnostics().report(Id, Loc, Arguments);
+}
+
 std::string Lowering::site(const Position &Where) {
   unsigned Line = std::min(Where.line(), MaxLine);
   return "{" + Numbers.text(*Where.File) + ", " + std::to_string(Line) + "}";

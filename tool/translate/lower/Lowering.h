@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../Options.h"
-#include "../analyze/ScopeAnalysis.h"
+#include "../analyze/SplitFunctions.h"
 #include "../emit/Edits.h"
 #include "../model/Model.h"
 #include "Signature.h"
@@ -34,9 +34,12 @@ struct KernelNames {
   std::string queue() const { return Kernel + "__queue"; }
   std::string launch() const { return Kernel + "__launch"; }
   std::string pointer() const { return Kernel + "__pointer"; }
+  std::string split() const { return Kernel + "__split" + Suffix; }
   std::string info() const { return Kernel + "__info" + Suffix; }
   std::string object() const { return Kernel + "__kernel" + Suffix; }
 };
+
+class SplitLowering;
 
 struct Lowering {
   const Options &Settings;
@@ -50,7 +53,14 @@ struct Lowering {
   /// Kernels that have a `__launch` function, by Kernel::Key; those with MPI have a `__queue` too.
   std::map<Position, KernelNames> Launchable;
   std::set<Position> WithMpi;
+  const SplitLowering *Split = nullptr; ///< where that lowering is asked for
 
+  /// Kernels whose text has been replaced as a whole.
+  std::vector<Span> Whole = {};
+  bool replacedWhole(const Position &At) const;
+
+  /// A kernel or function cannot be split: an error, or a warning where there is the queue.
+  void refuseSplit(clang::SourceLocation Loc, DiagId Id, llvm::ArrayRef<std::string> Arguments);
   bool isCpu() const { return Settings.Target == Device::Cpu; }
   /// Whether the function is, or stands in, a template that nothing here instantiates, if no kernel
   /// of this file reaches it.
@@ -61,6 +71,10 @@ struct Lowering {
 
 /// Rewrites kernels: `__queue` in place, then what launches and registers it.
 void lowerKernels(Lowering &L);
+/// What becomes of one version's calls, pragmas and shared variables, but for calls that suspend.
+std::vector<std::pair<Span, std::string>> callEdits(Lowering &L, const ScopedFunction &F,
+                                                    unsigned Version,
+                                                    llvm::ArrayRef<SuspensionPoint> Suspending);
 /// Rewrites MPI calls, and makes the copies of device functions reached under several scopes.
 void lowerCalls(Lowering &L);
 /// Rewrites launches, and references to kernels.

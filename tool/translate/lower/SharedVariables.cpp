@@ -12,7 +12,8 @@ namespace {
 
 class SharedLowering {
 public:
-  SharedLowering(Lowering &L, const SharedDeclaration &D) : L(L), Where(L.Code), D(D) {}
+  SharedLowering(Lowering &L, const SharedDeclaration &D, Edits &Changes)
+      : L(L), Where(L.Code), D(D), Changes(Changes) {}
 
   void lower();
 
@@ -32,6 +33,7 @@ private:
   Lowering &L;
   Locations Where;
   const SharedDeclaration &D;
+  Edits &Changes;
   Span Whole;
   unsigned SpecifiersEnd = 0;
   std::string Specifiers, Definition;
@@ -197,13 +199,13 @@ void SharedLowering::lower() {
   // Later lines keep their numbers.
   auto Before = Whole.text().count('\n'), After = StringRef(New).count('\n');
   New.append(Before > After ? Before - After : 0, '\n');
-  L.Changes.replace(Whole, New);
+  Changes.replace(Whole, New);
 }
 
 } // namespace
 
-void lowerSharedDeclaration(Lowering &L, const SharedDeclaration &Declaration) {
-  SharedLowering(L, Declaration).lower();
+void lowerSharedDeclaration(Lowering &L, const SharedDeclaration &Declaration, Edits &Changes) {
+  SharedLowering(L, Declaration, Changes).lower();
 }
 
 } // namespace gmpi::translate

@@ -11,6 +11,6 @@
 
 namespace gmpi::translate {
 
-void lowerSharedDeclaration(Lowering &L, const SharedDeclaration &Declaration);
+void lowerSharedDeclaration(Lowering &L, const SharedDeclaration &Declaration, Edits &Changes);
 
 } // namespace gmpi::translate

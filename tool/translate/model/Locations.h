@@ -9,6 +9,7 @@ namespace gmpi::translate {
 class Locations {
 public:
   explicit Locations(const Pass &P) : P(P) {}
+  const Pass &pass() const { return P; }
 
   /// Where this token is spelled, if it stands in a file: directly or as a macro's argument, not in
   /// a macro's body. Else an invalid location.

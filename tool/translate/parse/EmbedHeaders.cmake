@@ -11,7 +11,7 @@ endfunction()
 foreach(name IN LISTS names)
   embed("${name}" "${FOLDER}/${name}")
 endforeach()
-foreach(name api.hpp types.hpp vector_types.hpp errors.def)
+foreach(name api.hpp types.hpp vector_types.hpp errors.def math.def)
   embed("gmpi/cpu/${name}" "${CPU_HEADERS}/${name}")
 endforeach()
 file(WRITE "${OUTPUT}.new" "#include \"EmbeddedHeaders.h\"

@@ -1,0 +1,64 @@
+// What split bodies need where control only comes by on its way to a resume point: values that
+// nobody reads, copies that no constructor makes, the loops behind range-for.
+//
+// Invariant: all of it is for trivially copyable types, whose bytes are their value.
+#pragma once
+
+#include "../queue/memory_device.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+namespace gmpi::split {
+
+/// T without const and reference.
+template <class T> using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+/// Some value.
+template <class T> GMPI_DEVICE Plain<T> nothing() {
+  union Storage {
+    GMPI_DEVICE Storage() {}
+    GMPI_DEVICE ~Storage() {}
+    unsigned char bytes[sizeof(Plain<T>)];
+    Plain<T> value;
+  } storage;
+  return storage.value;
+}
+/// A reference that must not be used.
+template <class T> GMPI_DEVICE std::remove_reference_t<T> &nothing_reference() {
+  std::size_t address = alignof(Plain<T>);
+  return *reinterpret_cast<std::remove_reference_t<T> *>(address);
+}
+/// For `auto x = resumes ? Nothing() : init;`, where the initialiser gives the type.
+struct Nothing {
+  template <class T> GMPI_DEVICE operator T() const { return nothing<T>(); }
+};
+
+/// Makes `to` what `from` is; also where `to` was declared const.
+template <class T> GMPI_DEVICE void copy(const T &to, const T &from) {
+  if constexpr (std::is_array<T>::value) {
+    for (std::size_t i = 0; i < std::extent<T>::value; ++i)
+      copy(to[i], from[i]);
+  } else if constexpr (std::is_trivially_copy_assignable<T>::value) {
+    const_cast<std::remove_const_t<T> &>(to) = from;
+  } else {
+    auto *bytes =
+        const_cast<unsigned char *>(reinterpret_cast<const volatile unsigned char *>(&to));
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+      bytes[i] = reinterpret_cast<const unsigned char *>(&from)[i];
+  }
+}
+/// The same for a value that becomes a T.
+template <class T, class From>
+GMPI_DEVICE
+    std::enable_if_t<!std::is_array<T>::value && !std::is_same<Plain<T>, Plain<From>>::value>
+    copy(const T &to, const From &from) {
+  copy(to, static_cast<const T &>(T(from)));
+}
+
+template <class T, std::size_t Size> GMPI_DEVICE T *begin(T (&array)[Size]) { return array; }
+template <class T, std::size_t Size> GMPI_DEVICE T *end(T (&array)[Size]) { return array + Size; }
+template <class Range> GMPI_DEVICE auto begin(Range &range) { return range.begin(); }
+template <class Range> GMPI_DEVICE auto end(Range &range) { return range.end(); }
+
+} // namespace gmpi::split

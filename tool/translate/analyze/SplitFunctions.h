@@ -1,0 +1,58 @@
+// Where functions suspend when their kernels are split: the grid-scope MPI calls, the grid's
+// barriers, and the calls of device functions that suspend themselves.
+//
+// Invariant: a function's resume points are numbered from 1, in source order. A call of a function
+// with N resume points takes N numbers, so a number says where in the whole chain of calls a kernel
+// goes on.
+#pragma once
+
+#include "../Diagnostics.h"
+#include "../MpiFunctions.h"
+#include "../model/Locations.h"
+#include "ScopeAnalysis.h"
+#include <map>
+#include <memory>
+
+namespace gmpi::translate {
+
+struct SplitFunction;
+
+struct SuspensionPoint {
+  const clang::CallExpr *Call; ///< as written
+  Span Name;                   ///< of the callee, without qualifiers
+  /// One of the three; none of them: the grid's barrier.
+  const MpiFunction *Mpi = nullptr;
+  const SplitFunction *Callee = nullptr;
+  unsigned First = 0, Last = 0; ///< its resume points
+};
+
+/// One version of a function that suspends.
+struct SplitFunction {
+  const clang::FunctionDecl *Written;
+  /// What the compiler makes of it: its instantiations or, where it is no template, itself.
+  std::vector<const clang::FunctionDecl *> Instances;
+  unsigned Version = 0; ///< index into its ScopedFunction's Specialisations
+  bool Kernel = false;
+  std::vector<SuspensionPoint> Points; ///< in source order
+
+  unsigned resumePoints() const { return Points.empty() ? 0 : Points.back().Last; }
+};
+
+class SplitFunctions {
+public:
+  SplitFunctions(const Pass &Code, const ScopeResult &Scopes) : Code(Code), Scopes(Scopes) {}
+
+  /// Null where the function has nothing to suspend for.
+  const SplitFunction *of(const ScopedFunction &Function, unsigned Version);
+  /// Those found so far, callees before their callers.
+  const std::vector<const SplitFunction *> &inOrder() const { return Order; }
+
+private:
+  const Pass &Code;
+  const ScopeResult &Scopes;
+  using Key = std::pair<const ScopedFunction *, unsigned>;
+  std::map<Key, std::unique_ptr<SplitFunction>> Known;
+  std::vector<const SplitFunction *> Order;
+};
+
+} // namespace gmpi::translate

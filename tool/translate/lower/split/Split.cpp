@@ -1,0 +1,181 @@
+// Composes split versions from signatures and bodies.
+#include "Split.h"
+#include "../../Precompiled.h"
+#include "../../emit/LineDirective.h"
+#include "../SharedVariables.h"
+#include "Body.h"
+
+namespace gmpi::translate {
+
+using namespace clang;
+using llvm::StringRef;
+
+void SplitLowering::lower() {
+  for (const ScopedFunction &F : L.Scopes.Functions)
+    if (F.Kernel)
+      if (const SplitFunction *Split = Functions.of(F, 0); Split && !Split->Instances.empty())
+        make(*Split);
+  for (auto &[F, V] : Versions)
+    if (!F->Kernel && V.good())
+      if (auto S = readSignature(L.Code, F->Written))
+        insertDeviceFunction(V, *S);
+}
+
+const SplitVersion *SplitLowering::find(const FunctionDecl *Kernel) const {
+  for (auto &[F, V] : Versions)
+    if (F->Kernel && F->Written == asWritten(Kernel))
+      return V.good() ? &V : nullptr;
+  return nullptr;
+}
+
+SplitVersion &SplitLowering::make(const SplitFunction &F) {
+  auto [Slot, New] = Versions.try_emplace(&F);
+  SplitVersion &V = Slot->second;
+  if (!New)
+    return V;
+  V.Function = &F;
+  auto Refuse = [&](SourceLocation Loc, DiagId Id, std::vector<std::string> Arguments) {
+    Arguments.insert(Arguments.begin(), F.Written->getNameAsString());
+    L.refuseSplit(Loc, Id, Arguments);
+  };
+  FrameSize Callees;
+  bool Good = true;
+  for (const SuspensionPoint &Point : F.Points)
+    if (Point.Callee) {
+      const SplitVersion &Callee = make(*Point.Callee);
+      Good &= Callee.good();
+      Callees.widen(Callee.Total);
+      V.DynamicShared |= Callee.DynamicShared;
+    }
+  if (!F.Kernel && !canBeMethod(F.Written))
+    return V;
+  auto S = readSignature(L.Code, F.Written);
+  auto Plan = planFrame(L.Code, F, Refuse);
+  if (!S || !Plan || !Good)
+    return V;
+  V.Plan = std::move(*Plan);
+  Edits Own;
+  Position Brace{S->Body.File, S->Body.Offset + 1};
+  if (F.Kernel)
+    Own.insert(Brace, prologue(F, V.Plan));
+  const ScopedFunction &Scoped = *L.Scopes.find(F.Written);
+  std::vector<Replacement> Calls;
+  for (auto &[What, Text] : callEdits(L, Scoped, F.Version, F.Points))
+    Calls.push_back({What, Text});
+  BodySplitter Splitter(L, F, V.Plan, std::move(Calls), Refuse);
+  if (!Splitter.split(Own, Brace, {S->Body.File, S->Whole.End - 1}))
+    return V;
+  V.Total = V.Plan.Own;
+  V.Total.Uniform += Callees.Uniform;
+  V.Total.Block += Callees.Block;
+  V.Total.Thread += Callees.Thread;
+  V.DynamicShared |= V.Plan.DynamicShared;
+  V.Text = F.Kernel ? kernelText(V, Own, *S) : functionText(V, Own, *S);
+  return V;
+}
+
+/// Whether anything but what suspends talks to the proxy.
+bool SplitLowering::usesQueue(const ScopedFunction &F, unsigned Version) const {
+  const Specialisation &S = F.Specialisations[Version];
+  for (const ScopedCall &Call : S.Calls)
+    if (Call.Local || Call.Value != Scope::Grid)
+      return true;
+  return llvm::any_of(S.Callees, [&](const CalleeUse &Use) {
+    const ScopedFunction *Callee = L.Scopes.find(Use.Callee);
+    return Callee && usesQueue(*Callee, Use.Specialisation);
+  });
+}
+
+std::string SplitLowering::prologue(const SplitFunction &F, const FramePlan &Plan) const {
+  std::string Text = " ::gmpi::Frame gmpi_frame(gmpi_segment);";
+  if (usesQueue(*L.Scopes.find(F.Written), F.Version))
+    Text += " ::gmpi::Participant gmpi_participant(gmpi_segment.launched());";
+  Text += " bool gmpi_re = gmpi_resume != 0;";
+  if (Plan.Exits)
+    Text += " if (gmpi_frame.gone()) return;";
+  return Text;
+}
+
+bool SplitLowering::canBeMethod(const FunctionDecl *F) {
+  auto *Method = dyn_cast<CXXMethodDecl>(F);
+  bool Plain = !isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F) &&
+               !(Method && Method->isVirtual()) && !F->isOverloadedOperator() &&
+               !F->isOutOfLine() && F->getTemplateSpecializationKind() != TSK_ExplicitSpecialization;
+  bool InTemplate = Method && (Method->getParent()->isDependentContext() ||
+                               Method->getParent()->isLambda());
+  if (Plain && !InTemplate && !F->getReturnType()->isReferenceType())
+    return true;
+  L.refuseSplit(Locations(L.Code).shown(F->getLocation()), DiagId::split_function,
+                {F->getNameAsString()});
+  return false;
+}
+
+std::string SplitLowering::kernelText(const SplitVersion &V, Edits &Own, const Signature &S) const {
+  Own.insert({S.Name.Begin.File, S.Name.End}, "__segment");
+  Span Parameters{{S.Name.Begin.File, S.OpenParen.Offset + 1}, S.CloseParen.Offset};
+  if (S.Parameters.empty())
+    Own.replace(Parameters, "::gmpi::Segment gmpi_segment");
+  else
+    Own.insert(Parameters.Begin, "::gmpi::Segment gmpi_segment, ");
+  for (const Span &Default : S.DefaultArguments)
+    Own.remove(Default);
+  std::string Head = "template <int gmpi_resume";
+  if (!S.TemplateHead.empty())
+    Head += ", " + StringRef(S.TemplateHead).split('<').second.ltrim().str() + " ";
+  else
+    Head += "> ";
+  const FunctionDecl *F = V.Function->Written;
+  Position Begin = S.Head;
+  bool InC = F->isInExternCContext();
+  if (InC && !isa<LinkageSpecDecl>(F->getLexicalDeclContext())) // `extern "C"` without braces
+    InC = false;
+  if (auto *Linkage = dyn_cast<LinkageSpecDecl>(F->getLexicalDeclContext());
+      Linkage && !Linkage->hasBraces()) {
+    size_t Quote = StringRef(Begin.File->Text).find("\"C\"", Begin.Offset);
+    Begin.Offset = unsigned(Quote) + 3;
+    InC = false;
+  }
+  Head.append(Span{S.Whole.Begin, S.Head.Offset}.text().count('\n'), '\n');
+  std::string Text = Head + Own.apply({Begin, S.Whole.End});
+  return InC ? "extern \"C++\" { " + Text + " }" : Text;
+}
+
+std::string SplitLowering::functionText(const SplitVersion &V, Edits &Own,
+                                        const Signature &S) const {
+  const FunctionDecl *F = V.Function->Written;
+  bool Void = F->getReturnType()->isVoidType();
+  std::string Head = "template <int gmpi_resume";
+  if (!S.TemplateHead.empty()) {
+    StringRef Inner = StringRef(S.TemplateHead).split('<').second.rtrim();
+    Head += ", " + Inner.drop_back().trim().str(); // without its `>`
+  }
+  Head += Void ? "> " : ", class gmpi_Result> ";
+  auto *Method = dyn_cast<CXXMethodDecl>(F);
+  if (Method && Method->isStatic())
+    Head += "static ";
+  Head += "__device__ inline bool " + splitName(*V.Function) +
+          "(::gmpi::Frame gmpi_frame, bool &gmpi_re" + (Void ? "" : ", gmpi_Result &gmpi_result");
+  Span Parameters{{S.Name.Begin.File, S.OpenParen.Offset + 1}, S.CloseParen.Offset};
+  if (!S.Parameters.empty())
+    Head += ", " + Own.apply(Parameters);
+  bool Const = Method && Method->isConst();
+  return Head + (Const ? ") const " : ") ") + Own.apply({S.Body, S.Whole.End});
+}
+
+void SplitLowering::insertDeviceFunction(const SplitVersion &V, const Signature &S) {
+  const SourceFile &File = *S.Name.Begin.File;
+  insertLinesAfter(L, {&File, S.Whole.End},
+                   lineDirective(File, S.Whole.Begin.line()) + V.Text + "\n");
+  for (const FunctionDecl *Earlier : V.Function->Written->redecls()) {
+    if (Earlier == V.Function->Written || Earlier->isThisDeclarationADefinition() ||
+        Locations(L.Code).inSystemHeader(Earlier->getLocation()))
+      continue;
+    if (auto Declared = readSignature(L.Code, Earlier)) {
+      auto Head = StringRef(V.Text).substr(0, V.Text.find('{')).rtrim();
+      insertLinesAfter(L, {Declared->Name.Begin.File, Declared->Whole.End},
+                       onOneLine(Head).value_or("") + ";\n");
+    }
+  }
+}
+
+} // namespace gmpi::translate

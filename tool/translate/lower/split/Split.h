@@ -1,0 +1,53 @@
+// Split kernels: the plan for each function that suspends, and its text.
+//
+//   __global__ void k(int n) { ... }
+//
+// gives, once more and behind the kernel,
+//
+//   template <int gmpi_resume> __global__ void k__segment(::gmpi::Segment gmpi_segment, int n) {
+//     ::gmpi::Frame gmpi_frame(gmpi_segment); bool gmpi_re = gmpi_resume != 0; ... }
+//
+// and a device function f with calls that suspend gives f__segment, which returns true when it has.
+#pragma once
+
+#include "../../analyze/FramePlan.h"
+#include "../Lowering.h"
+
+namespace gmpi::translate {
+
+/// A function that suspends, in one version, as it is written out.
+struct SplitVersion {
+  const SplitFunction *Function = nullptr;
+  FramePlan Plan;
+  FrameSize Total; ///< with the functions it calls
+  std::string Text; ///< of the whole function; empty where it was refused
+  bool DynamicShared = false; ///< in it or in what it calls
+  bool good() const { return !Text.empty(); }
+};
+
+/// The split versions of all functions of a file.
+class SplitLowering {
+public:
+  explicit SplitLowering(Lowering &L) : L(L), Functions(L.Code, L.Scopes) {}
+
+  /// Plans and writes everything; device functions' versions are inserted behind them.
+  void lower();
+  /// A kernel's; null where it has none.
+  const SplitVersion *find(const clang::FunctionDecl *Kernel) const;
+  const std::map<const SplitFunction *, SplitVersion> &all() const { return Versions; }
+
+private:
+  SplitVersion &make(const SplitFunction &F);
+  std::string functionText(const SplitVersion &V, Edits &Own, const Signature &S) const;
+  std::string kernelText(const SplitVersion &V, Edits &Own, const Signature &S) const;
+  std::string prologue(const SplitFunction &F, const FramePlan &Plan) const;
+  bool usesQueue(const ScopedFunction &F, unsigned Version) const;
+  bool canBeMethod(const clang::FunctionDecl *F);
+  void insertDeviceFunction(const SplitVersion &V, const Signature &S);
+
+  Lowering &L;
+  SplitFunctions Functions;
+  std::map<const SplitFunction *, SplitVersion> Versions;
+};
+
+} // namespace gmpi::translate
