@@ -163,4 +163,9 @@ TEST(CpuMath, integer_intrinsics) {
   EXPECT_FLOAT_EQ(rsqrtf(4.0f), 0.5f);
   EXPECT_FLOAT_EQ(__expf(1.0f), 2.7182817f);
   EXPECT_EQ(__saturatef(7.0f), 1.0f);
+  EXPECT_EQ(__rhadd(2, 5), 4);
+  double sine, cosine;
+  sincospi(0.5, &sine, &cosine);
+  EXPECT_EQ(sine, 1.0);
+  EXPECT_NEAR(cosine, 0.0, 1e-15);
 }
