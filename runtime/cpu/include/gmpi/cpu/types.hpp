@@ -20,41 +20,41 @@ typedef struct CUevent_st *cudaEvent_t;
 typedef void (*cudaHostFn_t)(void *data);
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 
+// Flags are macros, as in CUDA: programs ask for them with #ifdef.
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
-enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
-enum {
-  cudaEventDefault = 0,
-  cudaEventBlockingSync = 1,
-  cudaEventDisableTiming = 2,
-  cudaEventInterprocess = 4,
-  cudaEventRecordDefault = 0,
-  cudaEventWaitDefault = 0
-};
-enum {
-  cudaHostAllocDefault = 0,
-  cudaHostAllocPortable = 1,
-  cudaHostAllocMapped = 2,
-  cudaHostAllocWriteCombined = 4,
-  cudaHostRegisterDefault = 0,
-  cudaHostRegisterPortable = 1,
-  cudaHostRegisterMapped = 2,
-  cudaHostRegisterIoMemory = 4,
-  cudaHostRegisterReadOnly = 8,
-  cudaMemAttachGlobal = 1,
-  cudaMemAttachHost = 2,
-  cudaMemAttachSingle = 4
-};
-enum {
-  cudaDeviceScheduleAuto = 0,
-  cudaDeviceScheduleSpin = 1,
-  cudaDeviceScheduleYield = 2,
-  cudaDeviceScheduleBlockingSync = 4,
-  cudaDeviceMapHost = 8,
-  cudaDeviceLmemResizeToMax = 16,
-  cudaOccupancyDefault = 0,
-  cudaOccupancyDisableCachingOverride = 1
-};
+#define cudaStreamDefault 0x00
+#define cudaStreamNonBlocking 0x01
+
+#define cudaEventDefault 0x00
+#define cudaEventBlockingSync 0x01
+#define cudaEventDisableTiming 0x02
+#define cudaEventInterprocess 0x04
+#define cudaEventRecordDefault 0x00
+#define cudaEventWaitDefault 0x00
+
+#define cudaHostAllocDefault 0x00
+#define cudaHostAllocPortable 0x01
+#define cudaHostAllocMapped 0x02
+#define cudaHostAllocWriteCombined 0x04
+#define cudaHostRegisterDefault 0x00
+#define cudaHostRegisterPortable 0x01
+#define cudaHostRegisterMapped 0x02
+#define cudaHostRegisterIoMemory 0x04
+#define cudaHostRegisterReadOnly 0x08
+#define cudaMemAttachGlobal 0x01
+#define cudaMemAttachHost 0x02
+#define cudaMemAttachSingle 0x04
+
+#define cudaDeviceScheduleAuto 0x00
+#define cudaDeviceScheduleSpin 0x01
+#define cudaDeviceScheduleYield 0x02
+#define cudaDeviceScheduleBlockingSync 0x04
+#define cudaDeviceScheduleMask 0x07
+#define cudaDeviceMapHost 0x08
+#define cudaDeviceLmemResizeToMax 0x10
+#define cudaOccupancyDefault 0x00
+#define cudaOccupancyDisableCachingOverride 0x01
 
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,
