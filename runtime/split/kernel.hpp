@@ -3,7 +3,6 @@
 
 #include "segment.hpp"
 
-#include <initializer_list>
 #include <vector>
 
 namespace gmpi {
@@ -14,13 +13,10 @@ struct SplitKernel {
   std::vector<const void *> segments; ///< by resume point
 };
 
-template <class... P>
-SplitKernel split_kernel(split::Sizes sizes,
-                         std::initializer_list<void (*)(Segment, P...)> segments) {
-  SplitKernel kernel{sizes, {}};
-  for (auto segment : segments)
-    kernel.segments.push_back(reinterpret_cast<const void *>(segment));
-  return kernel;
+/// `segments`: kernels that take a Segment and the user's parameters, by resume point.
+template <class... Segments>
+SplitKernel split_kernel(split::Sizes sizes, Segments *...segments) {
+  return {sizes, {reinterpret_cast<const void *>(segments)...}};
 }
 
 } // namespace gmpi

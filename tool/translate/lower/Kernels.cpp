@@ -261,7 +261,7 @@ std::string KernelLowering::splitFunction() {
   std::string Arguments = llvm::join(S.TemplateArguments, ", "), List;
   bool Overloaded = !Names.Suffix.empty();
   for (unsigned I = 0; I <= Segments->Function->resumePoints(); ++I)
-    List += (I ? ", " : "") + (Overloaded ? Type : "&") + Names.Kernel + "__segment<" +
+    List += (I ? ", " : "") + (Overloaded ? Type : "") + Names.Kernel + "__segment<" +
             std::to_string(I) + (Arguments.empty() ? "" : ", " + Arguments) +
             (Overloaded ? ">)" : ">");
   const FrameSize &Size = Segments->Total;
@@ -270,8 +270,8 @@ std::string KernelLowering::splitFunction() {
          "static inline ::gmpi::SplitKernel " + Names.split() +
          "() { return ::gmpi::split_kernel({" + std::to_string(Size.Uniform) + ", " +
          std::to_string(Size.Block) + ", " + std::to_string(Size.Thread) + ", " +
-         Bool(Segments->Plan.Exits) + ", " + Bool(Segments->DynamicShared) + "}, {" + List +
-         "}); }\n";
+         Bool(Segments->Plan.Exits) + ", " + Bool(Segments->DynamicShared) + "}, " + List +
+         "); }\n";
 }
 
 /// Whether the kernel's name alone may mean something else, too.
