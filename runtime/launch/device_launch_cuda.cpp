@@ -65,6 +65,8 @@ cudaError_t launch_segment_on_device(const KernelEntry &entry, const Configurati
   config.blockDim = configuration.block;
   config.dynamicSmemBytes = configuration.shared_bytes;
   config.stream = stream;
+  config.attrs = const_cast<cudaLaunchAttribute *>(configuration.attributes);
+  config.numAttrs = configuration.attribute_count;
   return ::cudaLaunchKernelExC(&config, entry.split.segments[point], all);
 }
 

@@ -6,7 +6,9 @@
 #include "../proxy/report.hpp"
 #include "../split/driver.hpp"
 #include "device_launch.hpp"
+#include "lowering.hpp"
 #include "residency.hpp"
+#include "statistics.hpp"
 
 namespace gmpi::launch {
 
@@ -18,12 +20,10 @@ std::string text(dim3 d) {
   return std::to_string(d.x) + "x" + std::to_string(d.y) + "x" + std::to_string(d.z);
 }
 
-/// Grid-scope calls need every block resident. True where they fit.
-bool fits(const KernelEntry &entry, const Configuration &configuration,
-          unsigned long long possible, OnRefusal on_refusal) {
+/// Grid-scope calls need every block resident, and the grid has more.
+void refuse(const KernelEntry &entry, const Configuration &configuration,
+            unsigned long long possible, OnRefusal on_refusal) {
   unsigned long long wanted = volume(configuration.grid);
-  if (wanted <= possible)
-    return true;
   std::string message =
       "kernel " + std::string(entry.info.name) + " (" +
       place({entry.info.file, entry.info.line}) + ") makes MPI calls for its whole grid, so all " +
@@ -37,7 +37,6 @@ bool fits(const KernelEntry &entry, const Configuration &configuration,
   if (on_refusal == OnRefusal::abort)
     fatal("%s", message.c_str());
   say("%s", message.c_str());
-  return false;
 }
 
 /// Whether a kernel will be resident as a whole beside those in flight without a cooperative launch.
@@ -66,14 +65,22 @@ cudaError_t run(const KernelEntry &entry, const Configuration &configuration, vo
   bool resident = entry.info.scope == Scope::grid;
   if (volume(configuration.grid) == 0 || volume(configuration.block) == 0)
     return launch_on_device(entry, configuration, nullptr, arguments, configuration.cooperative);
-  if (entry.has_split() && entry.queue == nullptr)
+  Lowering lowering = Lowering::queue;
+  const bool decided = is_decided(entry, lowering);
+  if (lowering == Lowering::split)
     return proxy->split_driver().launch(entry, configuration, arguments);
   Footprint footprint;
   unsigned multiprocessors = 0;
   if (resident) {
     Capacity capacity = capacity_for(entry, configuration);
-    if (!fits(entry, configuration, capacity.blocks, on_refusal))
+    if (volume(configuration.grid) > capacity.blocks) {
+      if (!decided) {
+        say_split(entry, volume(configuration.grid), capacity.blocks);
+        return proxy->split_driver().launch(entry, configuration, arguments);
+      }
+      refuse(entry, configuration, capacity.blocks, on_refusal);
       return cudaErrorCooperativeLaunchTooLarge;
+    }
     footprint = {volume(configuration.grid), capacity.per_multiprocessor};
     multiprocessors = capacity.multiprocessors;
   }
@@ -83,6 +90,7 @@ cudaError_t run(const KernelEntry &entry, const Configuration &configuration, vo
       resident && !finds_room(queue, configuration.stream, footprint, multiprocessors);
   LaunchState *state = queue.begin_launch({&entry, Clock::now(), configuration.stream, footprint}, index);
   Launched launched{state, index};
+  count(entry, Lowering::queue, {.launches = 1});
   proxy->launch_begins();
   cudaError_t error = launch_on_device(entry, configuration, &launched, arguments,
                                        cooperative || configuration.cooperative);

@@ -180,11 +180,49 @@ template <class... P> auto of(void (*kernel)(P...)) {
   };
 }
 
-/// The kernel that runs when `kernel` is launched, for CUDA's queries and settings.
-template <class F> const void *implementation(F *kernel) {
-  auto address = reinterpret_cast<const void *>(kernel);
-  const launch::KernelEntry *entry = launch::find_kernel(address);
-  return entry && entry->queue ? entry->queue : address;
+/// The kernels that run when one is launched, for CUDA's queries and settings. A query is answered for
+/// the one that stays whole, if there is one; a setting is for all of them.
+class Implementation {
+public:
+  explicit Implementation(const void *kernel)
+      : kernel_(kernel), entry_(launch::find_kernel(kernel)) {}
+
+  operator const void *() const {
+    if (entry_ == nullptr)
+      return kernel_;
+    return entry_->queue         ? entry_->queue
+           : entry_->has_split() ? entry_->split.segments.front()
+                                 : kernel_;
+  }
+
+  /// Calls `set(kernel)` for each, up to the first error.
+  template <class Set> cudaError_t each(Set set) const {
+    cudaError_t error = set(static_cast<const void *>(*this));
+    if (entry_ != nullptr)
+      for (const void *segment : entry_->split.segments)
+        if (error == cudaSuccess)
+          error = set(segment);
+    return error;
+  }
+
+private:
+  const void *kernel_;
+  const launch::KernelEntry *entry_;
+};
+
+template <class F> Implementation implementation(F *kernel) {
+  return Implementation(reinterpret_cast<const void *>(kernel));
+}
+
+// Calls that name no namespace find these by their argument.
+inline cudaError_t cudaFuncSetAttribute(const Implementation &kernels, cudaFuncAttribute attribute,
+                                        int value) {
+  return kernels.each([&](const void *kernel) {
+    return ::cudaFuncSetAttribute(kernel, attribute, value);
+  });
+}
+inline cudaError_t cudaFuncSetCacheConfig(const Implementation &kernels, cudaFuncCache config) {
+  return kernels.each([&](const void *kernel) { return ::cudaFuncSetCacheConfig(kernel, config); });
 }
 
 // CUDA's own launch functions, by way of the registry.

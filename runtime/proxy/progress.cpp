@@ -1,6 +1,7 @@
 // From Attribute to Reply.
 #include "progress.hpp"
 
+#include "../launch/statistics.hpp"
 #include "../mpi/buffers.hpp"
 #include "errors.hpp"
 #include "exit.hpp"
@@ -102,11 +103,19 @@ bool Progress::take_attributes() {
   Attribute attribute;
   int taken = 0;
   for (; taken < at_once && ring.peek(attribute); ++taken) {
+    if (settings().stats)
+      count_call(attribute);
     begin(attribute, queue_.ring_payload(ring.slot()));
     ring.release();
   }
   caught_up_ = taken < at_once;
   return taken != 0;
+}
+
+void Progress::count_call(const Attribute &attribute) {
+  const launch::KernelEntry *kernel = queue_.launch_record(attribute.launch).kernel;
+  if (kernel != nullptr && kind_of(attribute.function) != Kind::internal)
+    launch::count(*kernel, launch::Lowering::queue, {.calls = 1});
 }
 
 /// Small sends that nobody waits for hold no request slot; their number is not limited.

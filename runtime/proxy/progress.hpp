@@ -64,6 +64,7 @@ public:
 private:
   bool take_attributes();
   bool take_handed();
+  void count_call(const Attribute &attribute);
   static bool is_handed(const Operation &operation) {
     return operation.attribute.slot >= request_slots;
   }

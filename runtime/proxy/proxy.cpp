@@ -1,6 +1,7 @@
 // The proxy's thread, and what other threads ask of it.
 #include "proxy.hpp"
 
+#include "../launch/statistics.hpp"
 #include "../split/driver.hpp"
 #include "affinity.hpp"
 #include "backoff.hpp"
@@ -23,6 +24,7 @@ void Proxy::start() { the_proxy() = std::make_unique<Proxy>(); }
 void Proxy::stop() {
   the_proxy()->driver_.reset(); // it needs the proxy to the end of its last launch
   the_proxy()->end_thread();
+  launch::report_statistics();
   the_proxy()->watchdog_.close();
   the_proxy().reset();
 }

@@ -4,6 +4,7 @@
 #include "report.hpp"
 
 #include <cstdlib>
+#include <cstring>
 
 namespace gmpi {
 
@@ -25,6 +26,17 @@ double number(const char *variable, double fallback, double most) {
   return value;
 }
 
+WantedLowering lowering() {
+  const char *text = std::getenv("GMPI_LOWER");
+  if (text == nullptr || *text == '\0')
+    return WantedLowering::any;
+  if (std::strcmp(text, "queue") == 0)
+    return WantedLowering::queue;
+  if (std::strcmp(text, "split") != 0)
+    fatal("GMPI_LOWER is '%s', which is neither queue nor split; correct it or unset it", text);
+  return WantedLowering::split;
+}
+
 Settings read() {
   Settings settings{};
   settings.timeout_seconds = number("GMPI_TIMEOUT", 0, most_seconds);
@@ -33,6 +45,8 @@ Settings read() {
       static_cast<std::size_t>(number("GMPI_STAGING_MB", 64, most_staging_mb) * (1 << 20));
   settings.bounce_piece = 1 << 20;
   settings.bounce_bytes = 4 * settings.bounce_piece;
+  settings.lowering = lowering();
+  settings.stats = number("GMPI_STATS", 0, 1) != 0;
   return settings;
 }
 

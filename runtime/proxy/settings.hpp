@@ -3,11 +3,16 @@
 //   GMPI_TIMEOUT=S     end the job when a rank has made no progress for S seconds (default: never)
 //   GMPI_STALL=S       report outstanding calls after S seconds without progress (default 60)
 //   GMPI_STAGING_MB=N  page-locked memory a device for messages over 32 KiB (default 64)
+//   GMPI_LOWER=L       queue or split: how kernels that have both make their MPI calls (default: queue
+//                      where the grid is resident as a whole)
+//   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost
 #pragma once
 
 #include <cstddef>
 
 namespace gmpi {
+
+enum class WantedLowering { any, queue, split };
 
 struct Settings {
   double timeout_seconds; ///< 0: never
@@ -15,6 +20,8 @@ struct Settings {
   std::size_t staging_bytes; ///< for whole messages
   std::size_t bounce_bytes;  ///< for messages that go through in parts
   std::size_t bounce_piece;  ///< one such part
+  WantedLowering lowering;
+  bool stats;
 };
 
 /// A value that is no number, or out of range, ends the program; its last words name the variable, the

@@ -185,6 +185,7 @@ bool Driver::work() {
 void Driver::retire(Flight &flight) {
   {
     std::lock_guard lock(mutex_);
+    launch::count(flight.kernel(), launch::Lowering::split, flight.counts());
     Device &home = *devices_.at(flight.device());
     std::erase(home.in_flight, &flight);
     flight.retire();

@@ -54,6 +54,12 @@ void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configurat
                      Flight *before) {
   kernel_ = &kernel;
   configuration_ = configuration;
+  attributes_.clear();
+  for (unsigned i = 0; i < configuration.attribute_count; ++i)
+    if (configuration.attributes[i].id == cudaLaunchAttributeClusterDimension)
+      attributes_.push_back(configuration.attributes[i]); // the others are of the kernel as a whole
+  configuration_.attributes = attributes_.data();
+  configuration_.attribute_count = static_cast<unsigned>(attributes_.size());
   arguments_ = kernel.copy_arguments(arguments);
   frame_ = std::move(frame);
   frame_bytes_ = layout.end;
@@ -76,11 +82,10 @@ void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configurat
   segment_.data_bytes = 0;
   request_->number = 0;
   started_ = failed_ = false;
-  counts_ = Counts{};
+  counts_ = launch::Counts{};
   counts_.launches = 1;
-  began_ = Clock::now();
   std::uint32_t index = 0;
-  progress_.queue().begin_launch({&kernel, began_, configuration.stream, {}}, index);
+  progress_.queue().begin_launch({&kernel, Clock::now(), configuration.stream, {}}, index);
   segment_.launch = index;
 }
 
@@ -136,6 +141,8 @@ bool Flight::stream_is_idle() {
 
 cudaError_t Flight::launch_segment(std::uint32_t point) {
   // Where threads return early: no suspension has been seen by any thread yet.
+  if (!started_)
+    began_ = Clock::now();
   if (!started_ && segment_.elected != nullptr)
     if (cudaError_t error = cudaMemsetAsync(
             segment_.elected, 0,

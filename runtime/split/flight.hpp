@@ -7,19 +7,13 @@
 // payload free.
 #pragma once
 
-#include "../launch/launch.hpp"
+#include "../launch/statistics.hpp"
 #include "../proxy/progress.hpp"
 #include "frame_pool.hpp"
 #include "stream_order.hpp"
 #include "task.hpp"
 
 namespace gmpi::split {
-
-/// What is told with GMPI_STATS=1.
-struct Counts {
-  std::uint64_t launches = 0, calls = 0, segments = 0, saved_bytes = 0;
-  Clock::duration in_segments{}, in_mpi{}, total{};
-};
 
 class Flight {
 public:
@@ -56,7 +50,7 @@ public:
   const launch::KernelEntry &kernel() const { return *kernel_; }
   const FramePool::Frame &frame() const { return frame_; }
   std::uint64_t frame_bytes() const { return frame_bytes_; }
-  const Counts &counts() const { return counts_; }
+  const launch::Counts &counts() const { return counts_; }
   /// Grows when a launch is over: tells one launch from the next.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
@@ -105,6 +99,7 @@ private:
 
   const launch::KernelEntry *kernel_ = nullptr;
   launch::Configuration configuration_;
+  std::vector<cudaLaunchAttribute> attributes_;
   launch::CopiedArguments arguments_;
   FramePool::Frame frame_;
   std::uint64_t frame_bytes_ = 0;
@@ -124,7 +119,7 @@ private:
 
   Waiter waiter_;
   Task task_;
-  Counts counts_;
+  launch::Counts counts_;
   Clock::time_point began_, mark_;
 };
 

@@ -40,7 +40,7 @@ template <class K> struct SplitProgram {
   }
   template <int... R> static gmpi::SplitKernel split(std::integer_sequence<int, R...>) {
     return gmpi::split_kernel(K::sizes,
-                              {static_cast<void (*)(gmpi::Segment, K, int *)>(segment<R>)...});
+                              static_cast<void (*)(gmpi::Segment, K, int *)>(segment<R>)...);
   }
   static void launch(const gmpi::Launch &launch, K kernel, int *wrong) {
     static const gmpi::KernelInfo info = {"tested", 0x5111, 1, gmpi::Scope::grid};

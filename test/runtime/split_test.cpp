@@ -62,9 +62,9 @@ __global__ void relax__segment(::gmpi::Segment gmpi_segment, double *u, double *
 const KernelInfo relax__info = {"relax", file, 1, Scope::grid};
 SplitKernel relax__split() {
   return split_kernel({4, 0, 16, false, false},
-                      {GMPI_TEST_SEGMENT(relax, 0, double *, double *, int, int, int, int),
-                       GMPI_TEST_SEGMENT(relax, 1, double *, double *, int, int, int, int),
-                       GMPI_TEST_SEGMENT(relax, 2, double *, double *, int, int, int, int)});
+                      GMPI_TEST_SEGMENT(relax, 0, double *, double *, int, int, int, int),
+                      GMPI_TEST_SEGMENT(relax, 1, double *, double *, int, int, int, int),
+                      GMPI_TEST_SEGMENT(relax, 2, double *, double *, int, int, int, int));
 }
 void relax__launch(const Launch &gmpi_launch, double *u, double *v, int n, int left, int right,
                    int steps) {

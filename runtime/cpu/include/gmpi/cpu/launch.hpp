@@ -49,11 +49,11 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *ke
                                 void **arguments);
 
 // All kernels have the same limits here, so these do not look at the kernel.
-template <class F> cudaError_t cudaFuncSetAttribute(F *, cudaFuncAttribute, int) {
+template <class F> cudaError_t cudaFuncSetAttribute(F, cudaFuncAttribute, int) {
   return cudaSuccess;
 }
-template <class F> cudaError_t cudaFuncSetCacheConfig(F *, cudaFuncCache) { return cudaSuccess; }
-template <class F> cudaError_t cudaFuncSetSharedMemConfig(F *, cudaSharedMemConfig) {
+template <class F> cudaError_t cudaFuncSetCacheConfig(F, cudaFuncCache) { return cudaSuccess; }
+template <class F> cudaError_t cudaFuncSetSharedMemConfig(F, cudaSharedMemConfig) {
   return cudaSuccess;
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
@@ -61,17 +61,17 @@ template <class F> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attribu
   return cudaFuncGetAttributes(attributes, reinterpret_cast<const void *>(kernel));
 }
 template <class F>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F *, int threads,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F, int threads,
                                                           size_t shared_bytes) {
   return gmpi::cpu::blocks_per_multiprocessor(blocks, threads, shared_bytes);
 }
 template <class F>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, F *, int threads,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, F, int threads,
                                                                    size_t shared_bytes, unsigned) {
   return gmpi::cpu::blocks_per_multiprocessor(blocks, threads, shared_bytes);
 }
 template <class F>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F *, size_t shared_bytes = 0,
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F, size_t shared_bytes = 0,
                                                int limit = 0) {
   *block = limit > 0 && limit < 1024 ? limit : 1024;
   *grid = gmpi::cpu::max_resident_blocks(*block, shared_bytes);
