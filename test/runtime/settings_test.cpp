@@ -1,5 +1,5 @@
-// The environment's variables: what they mean, and that a bad value ends the program with a sentence
-// that names it. The settings are read once, so each case has a process of its own.
+// The environment's variables: what they mean, and that a bad value ends the program with a
+// sentence that names it. The settings are read once, so each case has a process of its own.
 #include "proxy/report.hpp"
 #include "proxy/settings.hpp"
 
@@ -74,4 +74,20 @@ TEST(Settings, too_large) {
               "GMPI_STAGING_MB is '1e14', which is no number from 0 to 1048576");
   EXPECT_EXIT(read({"GMPI_STALL", "1e10"}, 0, 0, 0), testing::ExitedWithCode(1),
               "GMPI_STALL is '1e10', which is no number from 0 to 1000000000");
+}
+
+/// Ends the process: with 0 if the settings are as expected.
+static void read_lowering(const char *value, gmpi::WantedLowering expected) {
+  setenv("GMPI_LOWER", value, 1);
+  std::_Exit(gmpi::settings().lowering == expected ? 0 : 2);
+}
+
+TEST(Settings, lowering) {
+  using gmpi::WantedLowering;
+  EXPECT_EXIT(read_lowering("", WantedLowering::any), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(read_lowering("queue", WantedLowering::queue), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(read_lowering("split", WantedLowering::split), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(
+      read_lowering("stream", WantedLowering::any), testing::ExitedWithCode(1),
+      "^gmpi: GMPI_LOWER is 'stream', which is neither queue nor split; correct it or unset it\n$");
 }
