@@ -32,6 +32,9 @@ Flight::Flight(Progress &progress, int device, std::uint32_t slot)
       request_(allocate_mapped<Request>(sizeof(Request))),
       outgoing_(allocate_mapped<unsigned char>(inline_bytes)),
       incoming_(allocate_mapped<unsigned char>(inline_bytes)) {
+  void *memory = nullptr;
+  check(cudaMalloc(&memory, inline_bytes), "cannot allocate device memory for a split kernel");
+  arrived_ = static_cast<unsigned char *>(memory);
   check(make_segment_stream(&stream_), "cannot create a stream");
   check(cudaEventCreateWithFlags(&came_here_, cudaEventDisableTiming), "cannot create an event");
 }
@@ -39,6 +42,7 @@ Flight::Flight(Progress &progress, int device, std::uint32_t slot)
 Flight::~Flight() {
   cudaEventDestroy(came_here_);
   cudaStreamDestroy(stream_);
+  cudaFree(arrived_);
   for (void *memory : {static_cast<void *>(request_), static_cast<void *>(outgoing_),
                        static_cast<void *>(incoming_)})
     cudaFreeHost(memory);
@@ -163,6 +167,8 @@ void Flight::launch_next() {
   if (request_->point >= kernel_->split.segments.size())
     fatal("kernel %s suspended at resume point %u, which it does not have", kernel_->info.name,
           request_->point);
+  if (segment_.data != nullptr)
+    copy(arrived_, incoming_, segment_.data_bytes);
   if (cudaError_t error = launch_segment(request_->point); error != cudaSuccess)
     fatal("cannot launch a segment of kernel %s: %s", kernel_->info.name,
           cudaGetErrorString(error));

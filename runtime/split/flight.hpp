@@ -91,7 +91,8 @@ private:
   const std::uint32_t slot_;
   Request *request_ = nullptr;
   unsigned char *outgoing_ = nullptr; ///< data to send, on its way to the proxy
-  unsigned char *incoming_ = nullptr; ///< received data for each thread's own memory
+  unsigned char *incoming_ = nullptr; ///< received data for each thread's own memory,
+  unsigned char *arrived_ = nullptr;  ///< and in device memory, where it is not small
   cudaStream_t stream_ = nullptr;
   cudaEvent_t came_here_ = nullptr;
   StreamGate gate_;

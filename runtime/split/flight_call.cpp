@@ -324,8 +324,8 @@ void Flight::deliver_own(const void *from, std::size_t offset, std::size_t bytes
   if (end > inline_bytes)
     refuse_large(end);
   bool small = end <= segment_data_bytes;
-  std::memcpy((small ? segment_.small : incoming_) + offset, from, bytes);
-  segment_.data = small ? nullptr : incoming_;
+  std::memcpy((small ? segment_.small.bytes : incoming_) + offset, from, bytes);
+  segment_.data = small ? nullptr : arrived_;
   segment_.data_bytes = static_cast<std::uint32_t>(end);
 }
 

@@ -105,7 +105,7 @@ public:
   GMPI_DEVICE int error() const { return segment_->result.error; }
 
   // A value of each thread.
-  template <class T, unsigned Offset, unsigned Bytes> GMPI_DEVICE T saved() const {
+  template <class T, unsigned Offset, unsigned Bytes> GMPI_DEVICE split::Plain<T> saved() const {
     return *thread_slot<T, Offset, Bytes>();
   }
   template <unsigned Offset, unsigned Bytes, class T> GMPI_DEVICE void save(const T &value) const {
@@ -130,23 +130,24 @@ public:
   }
 
   // A value that is the same in all threads.
-  template <class T, unsigned Offset, unsigned Bytes> GMPI_DEVICE T saved_uniform() const {
-    check<T, Bytes>();
-    return *reinterpret_cast<const std::remove_cv_t<T> *>(segment_->uniform + uniform_ + Offset);
+  template <class T, unsigned Offset, unsigned Bytes>
+  GMPI_DEVICE split::Plain<T> saved_uniform() const {
+    check<split::Plain<T>, Bytes>();
+    return *reinterpret_cast<const split::Plain<T> *>(segment_->uniform + uniform_ + Offset);
   }
   template <unsigned Offset, unsigned Bytes, class T>
   GMPI_DEVICE void save_uniform(const T &value) const {
     check<T, Bytes>();
     if (elected())
       split::copy(
-          *reinterpret_cast<std::remove_cv_t<T> *>(segment_->next_uniform + uniform_ + Offset),
+          *reinterpret_cast<split::Plain<T> *>(segment_->next_uniform + uniform_ + Offset),
           value);
   }
 
   template <unsigned Offset, unsigned Bytes, class T>
   GMPI_DEVICE void restore_uniform(T &variable) const {
     check<T, Bytes>();
-    split::copy(variable, *reinterpret_cast<const std::remove_cv_t<T> *>(segment_->uniform +
+    split::copy(variable, *reinterpret_cast<const split::Plain<T> *>(segment_->uniform +
                                                                          uniform_ + Offset));
   }
 
@@ -226,9 +227,9 @@ private:
         "only trivially copyable variables can live across an MPI call under --lower=split");
   }
   template <class T, unsigned Offset, unsigned Bytes>
-  GMPI_DEVICE std::remove_cv_t<T> *thread_slot() const {
-    check<T, Bytes>();
-    return reinterpret_cast<std::remove_cv_t<T> *>(threads_ + Offset * segment_->thread_slots +
+  GMPI_DEVICE split::Plain<T> *thread_slot() const {
+    check<split::Plain<T>, Bytes>();
+    return reinterpret_cast<split::Plain<T> *>(threads_ + Offset * segment_->thread_slots +
                                                    device::grid_thread() *
                                                        split::slot_bytes(Bytes));
   }

@@ -11,8 +11,12 @@
 
 namespace gmpi::split {
 
-/// T without const and reference.
-template <class T> using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
+template <class T> struct WithoutRestrict { using type = T; };
+template <class T> struct WithoutRestrict<T *__restrict__> { using type = T *; };
+/// T without const, reference and __restrict__.
+template <class T>
+using Plain =
+    typename WithoutRestrict<std::remove_cv_t<std::remove_reference_t<T>>>::type;
 
 /// Some value.
 template <class T> GMPI_DEVICE Plain<T> nothing() {
@@ -34,26 +38,20 @@ struct Nothing {
   template <class T> GMPI_DEVICE operator T() const { return nothing<T>(); }
 };
 
-/// Makes `to` what `from` is; also where `to` was declared const.
-template <class T> GMPI_DEVICE void copy(const T &to, const T &from) {
+/// Makes `to` what `from` is, or becomes as a T; also where `to` was declared const.
+template <class T, class From> GMPI_DEVICE void copy(const T &to, const From &from) {
   if constexpr (std::is_array<T>::value) {
     for (std::size_t i = 0; i < std::extent<T>::value; ++i)
       copy(to[i], from[i]);
-  } else if constexpr (std::is_trivially_copy_assignable<T>::value) {
+  } else if constexpr (!std::is_same<Plain<T>, Plain<From>>::value) {
+    copy(to, T(from));
+  } else if constexpr (std::is_trivially_copy_assignable<std::remove_cv_t<T>>::value) {
     const_cast<std::remove_const_t<T> &>(to) = from;
   } else {
-    auto *bytes =
-        const_cast<unsigned char *>(reinterpret_cast<const volatile unsigned char *>(&to));
+    auto *bytes = const_cast<unsigned char *>(reinterpret_cast<const volatile unsigned char *>(&to));
     for (std::size_t i = 0; i < sizeof(T); ++i)
       bytes[i] = reinterpret_cast<const unsigned char *>(&from)[i];
   }
-}
-/// The same for a value that becomes a T.
-template <class T, class From>
-GMPI_DEVICE
-    std::enable_if_t<!std::is_array<T>::value && !std::is_same<Plain<T>, Plain<From>>::value>
-    copy(const T &to, const From &from) {
-  copy(to, static_cast<const T &>(T(from)));
 }
 
 template <class T, std::size_t Size> GMPI_DEVICE T *begin(T (&array)[Size]) { return array; }

@@ -22,9 +22,11 @@ struct Sizes {
   bool dynamic_shared; ///< dynamic shared memory is saved, too
 };
 
-/// A kernel's data that the next segment's threads each need travels in the Segment, if it is
-/// small.
-constexpr std::uint32_t segment_data_bytes = 256;
+/// Data that the next segment's threads each need; if it is small it travels in the Segment.
+constexpr std::uint32_t segment_data_bytes = 128;
+struct SmallData {
+  alignas(16) unsigned char bytes[segment_data_bytes];
+};
 
 /// Memory that is each thread's own: the driver can neither read nor write it.
 enum Own : std::uint8_t {
@@ -70,7 +72,7 @@ struct Segment {
   CallResult result;    ///< what the call returned
   const unsigned char *data; ///< received data for each thread's own memory; null: `small` holds it
   std::uint32_t data_bytes;
-  alignas(16) unsigned char small[split::segment_data_bytes];
+  split::SmallData small;
 
   /// For calls of block and thread scope, which the queue carries.
   GMPI_HOST_DEVICE Launched launched() const { return {nullptr, launch}; }

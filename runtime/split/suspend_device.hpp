@@ -95,16 +95,18 @@ GMPI_DEVICE std::uint8_t own_memory(const Frame &frame, Function function, const
   return static_cast<std::uint8_t>(own);
 }
 
+/// `data` by value: kernel parameters that are indexed by a variable would be copied to local
+/// memory by every thread, the whole Segment.
+GMPI_OUT_OF_LINE void unpack(void *to, split::SmallData data, std::uint32_t bytes) {
+  copy_share(to, data.bytes, bytes, 0, 1);
+}
+
 /// Copies what came with the segment to this thread's own memory.
 GMPI_DEVICE void receive_own(const Segment &segment, void *to) {
-  if (segment.data != nullptr) {
+  if (segment.data != nullptr)
     copy_share(to, segment.data, segment.data_bytes, 0, 1);
-    return;
-  }
-  auto *bytes = static_cast<unsigned char *>(to);
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < segment.data_bytes; ++i)
-    bytes[i] = segment.small[i];
+  else
+    unpack(to, segment.small, segment.data_bytes);
 }
 
 /// Gives this thread what the call returned, where its memory is its own.

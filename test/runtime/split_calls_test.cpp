@@ -301,6 +301,37 @@ struct Global {
   }
 };
 
+/// Completes a request that it finds in global memory.
+struct Completes {
+  static constexpr int points = 2;
+  static constexpr split::Sizes sizes{0, 0, 0, false, false};
+  MPI_Request *request;
+  MPI_Status *status;
+  int *flag; ///< null: MPI_Wait
+
+  template <int R> void run(Segment segment, int *wrong) const {
+    Frame frame(segment);
+    bool re = R != 0;
+    if (re ? R == 1 : flag == nullptr) {
+      if (split::MPI_Wait<1>(frame, re, {file, 1}, request, status))
+        return;
+      WRONG(*request == MPI_REQUEST_NULL && frame.error() == MPI_SUCCESS);
+      return;
+    }
+    if (split::MPI_Test<2>(frame, re, {file, 2}, request, flag, status))
+      return;
+    WRONG((*request == MPI_REQUEST_NULL) == bool(*flag));
+  }
+};
+
+// A kernel that is not split.
+void receives(unsigned char *, int, MPI_Request *) {}
+void receives__queue(Launched launched, unsigned char *got, int bytes, MPI_Request *request) {
+  Participant participant(launched);
+  grid::MPI_Irecv({file, 50}, got, bytes, MPI_BYTE, 0, 40, MPI_COMM_WORLD, request);
+}
+const KernelInfo receives__info = {"receives", file, 50, Scope::grid};
+
 struct Bytes {
   Values<unsigned char> sent, got;
   explicit Bytes(int bytes) : sent(bytes), got(bytes) {
@@ -315,8 +346,8 @@ struct Bytes {
 TEST(SplitCalls, buffers_of_each_thread) { run_split(Launch({3}, {40}), OwnBuffers{}); }
 
 TEST(SplitCalls, arrays_of_each_thread) {
-  run_split(Launch({2}, {32}), OwnArray<256>{});
-  run_split(Launch({2}, {32}), OwnArray<257>{});
+  run_split(Launch({2}, {32}), OwnArray<128>{});
+  run_split(Launch({2}, {32}), OwnArray<129>{});
   run_split(Launch({2}, {4}), OwnArray<int(inline_bytes)>{});
 }
 
@@ -380,4 +411,33 @@ TEST(SplitCalls, errors_are_returned) {
             std::string::npos)
       << said;
   MPI_Type_free(&derived);
+}
+
+/// Requests of kernels that are not split, and of the host program.
+TEST(SplitCalls, requests_of_others) {
+  for (int bytes : {1, 500000, large}) {
+    Bytes data(bytes);
+    Values<MPI_Request> request(1);
+    Values<MPI_Status> status(1);
+    Launch({2}, {32}).queue(receives, receives__queue, receives__info, data.got.data, bytes,
+                            request.data);
+    wait_for_device();
+    ASSERT_TRUE(is_kernel_request(request[0]));
+    std::thread sender([&] { MPI_Send(data.sent.data, bytes, MPI_BYTE, 0, 40, MPI_COMM_WORLD); });
+    run_split(Launch({3}, {40}), Completes{request.data, status.data, nullptr});
+    sender.join();
+    EXPECT_EQ(status_bytes(status[0]), bytes);
+    EXPECT_TRUE(data.all_received()) << bytes;
+  }
+  Values<MPI_Request> request(1);
+  Values<MPI_Status> status(1);
+  Values<int> flag(1);
+  int number = 0, sent = 8;
+  MPI_Irecv(&number, 1, MPI_INT, 0, 41, MPI_COMM_WORLD, request.data);
+  run_split(Launch({3}, {40}), Completes{request.data, status.data, flag.data});
+  EXPECT_EQ(flag[0], 0);
+  MPI_Send(&sent, 1, MPI_INT, 0, 41, MPI_COMM_WORLD);
+  run_split(Launch({3}, {40}), Completes{request.data, status.data, nullptr});
+  EXPECT_EQ(number, 8);
+  EXPECT_EQ(status[0].MPI_TAG, 41);
 }
