@@ -86,14 +86,30 @@ public:
       loop(S->getBeginLoc(), S);
     if (Opens)
       Ends.push_back(end(S));
+    bool Outermost = isa<Expr>(S) && !InExpression;
+    if (Outermost) {
+      InExpression = true;
+      ExpressionBegin = at(S->getBeginLoc());
+    }
     bool Result = RecursiveASTVisitor::TraverseStmt(S);
+    if (Outermost)
+      InExpression = false;
     if (Opens)
       Ends.pop_back();
     return Result;
   }
+  bool VisitCallExpr(CallExpr *E) {
+    FullExpression[E] = ExpressionBegin;
+    return true;
+  }
   bool VisitVarDecl(VarDecl *V) {
-    if (!isa<ParmVarDecl>(V) && !V->isImplicit())
-      Variables.push_back({V, {at(V->getLocation()), Ends.empty() ? ~0u : Ends.back()}});
+    if (isa<ParmVarDecl>(V) || V->isImplicit())
+      return true;
+    // Not yet in its own initializer.
+    unsigned From = at(V->getLocation());
+    if (V->getInit() && !V->isCXXForRangeDecl())
+      From = std::max(From, at(V->getInit()->getEndLoc()));
+    Variables.push_back({V, {From, Ends.empty() ? ~0u : Ends.back()}});
     return true;
   }
   bool VisitReturnStmt(ReturnStmt *S) {
@@ -104,6 +120,8 @@ public:
   std::vector<std::pair<const VarDecl *, Range>> Variables;
   std::vector<Range> Loops;
   std::vector<unsigned> Returns;
+  /// Where the whole expression begins that a call stands in: the rest of it comes after the call.
+  llvm::DenseMap<const CallExpr *, unsigned> FullExpression;
 
 private:
   unsigned at(SourceLocation Loc) const { return anyPlace(Where, Code, Loc).Offset; }
@@ -113,6 +131,8 @@ private:
   Locations Where;
   const Pass &Code;
   std::vector<unsigned> Ends;
+  bool InExpression = false;
+  unsigned ExpressionBegin = 0;
 };
 
 } // namespace
@@ -228,7 +248,10 @@ private:
   void add(const VarDecl *Written, Extents::Range Range);
   void classify(FrameVariable &V, const VariableUses &Of);
   void findLiveness(FrameVariable &V, const VariableUses &Of);
-  bool canBeCopied(const FrameVariable &V);
+  bool canBeCopied(const VarDecl *Written, QualType Type);
+  unsigned sizeOf(QualType Type) const {
+    return unsigned(Code.context().getTypeSizeInChars(Type).getQuantity());
+  }
   void allocate();
   void findExits();
   unsigned at(const SuspensionPoint &Point) const { return Point.Name.Begin.Offset; }
@@ -245,11 +268,11 @@ private:
 
 void FramePlanner::add(const VarDecl *Written, Extents::Range Range) {
   const VariableUses *Of = Uses.find(Written);
-  if (!Of || !Of->Example)
+  if (!Of || Of->Instances.empty())
     return; // in a branch that no instantiation has
   FrameVariable V;
   V.Written = Written;
-  V.Example = Of->Example;
+  V.Example = Of->Instances.front();
   V.DeclaredAt = Range.Begin;
   V.ScopeEnd = Range.End;
   V.LiveAt.resize(F.Points.size());
@@ -257,7 +280,7 @@ void FramePlanner::add(const VarDecl *Written, Extents::Range Range) {
   classify(V, *Of);
   if (V.How == Keeping::Passed || V.How == Keeping::Recomputed) {
     Plan.Pure.insert(V.Written);
-    Plan.Pure.insert(V.Example);
+    Plan.Pure.insert(Of->Instances.begin(), Of->Instances.end());
   }
   Plan.Variables[placeOf(Where, Written)] = std::move(V);
 }
@@ -267,9 +290,9 @@ void FramePlanner::findLiveness(FrameVariable &V, const VariableUses &Of) {
     unsigned Point = at(F.Points[I]);
     if (Point < V.DeclaredAt || Point > V.ScopeEnd)
       return false;
-    unsigned From = Point, To = ~0u;
+    unsigned From = std::min(Point, Around.FullExpression.lookup(F.Points[I].Call));
     for (unsigned Use : Of.At)
-      if (Use >= From && Use <= To)
+      if (Use >= From)
         return true;
     for (const Extents::Range &Loop : Around.Loops)
       if (Loop.Begin <= Point && Point <= Loop.End && V.DeclaredAt < Loop.Begin)
@@ -299,8 +322,9 @@ void FramePlanner::classify(FrameVariable &V, const VariableUses &Of) {
     V.How = Live ? Keeping::Shared : Keeping::Dead;
     Plan.DynamicShared |= V.Dynamic && Live;
     V.Why = "its block's threads share it";
-    if (!V.Dynamic)
-      V.Bytes = slotBytes(unsigned(Code.context().getTypeSizeInChars(E->getType()).getQuantity()));
+    for (const VarDecl *Instance : Of.Instances)
+      if (!V.Dynamic)
+        V.Bytes = std::max(V.Bytes, slotBytes(sizeOf(Instance->getType())));
     return;
   }
   bool IsParameter = isa<ParmVarDecl>(E);
@@ -317,7 +341,7 @@ void FramePlanner::classify(FrameVariable &V, const VariableUses &Of) {
   if (!Live && !(Addressed && InScope)) {
     V.How = Keeping::Dead;
     if (InScope && !IsParameter && !Type->isReferenceType())
-      canBeCopied(V);
+      canBeCopied(V.Written, Type);
     return;
   }
   bool Lambda = Type->getAsCXXRecordDecl() && Type->getAsCXXRecordDecl()->isLambda();
@@ -341,22 +365,22 @@ void FramePlanner::classify(FrameVariable &V, const VariableUses &Of) {
   if (V.How == Keeping::Resident) // wherever a pointer to it may be used
     for (size_t I = 0; I < F.Points.size(); ++I)
       V.LiveAt[I] = V.DeclaredAt <= at(F.Points[I]) && at(F.Points[I]) <= V.ScopeEnd;
-  QualType Value = Type.getNonReferenceType();
-  if (canBeCopied(V))
-    V.Bytes = slotBytes(unsigned(Code.context().getTypeSizeInChars(Value).getQuantity()) +
-                        extraBytes(Value));
+  for (const VarDecl *Instance : Of.Instances) {
+    QualType Value = Instance->getType().getNonReferenceType();
+    if (canBeCopied(V.Written, Value))
+      V.Bytes = std::max(V.Bytes, slotBytes(sizeOf(Value) + extraBytes(Value)));
+  }
 }
 
-bool FramePlanner::canBeCopied(const FrameVariable &V) {
-  QualType Type = V.Example->getType().getNonReferenceType();
+bool FramePlanner::canBeCopied(const VarDecl *Written, QualType Type) {
   if (Type->isVariableArrayType() || Type.isTriviallyCopyableType(Code.context()))
     return true;
   const auto *Record = Type->getAsCXXRecordDecl();
   if (Record && Record->isLambda()) // captures are checked by their own types
     return true;
   Good = false;
-  Refuse(V.Written->getLocation(), DiagId::split_type,
-         {V.Written->getNameAsString(), Type.getAsString(Code.context().getPrintingPolicy())});
+  Refuse(Written->getLocation(), DiagId::split_type,
+         {Written->getNameAsString(), Type.getAsString(Code.context().getPrintingPolicy())});
   return false;
 }
 

@@ -36,7 +36,21 @@ bool suspendsFor(const ScopedCall &Call) {
   return Call.Value == Scope::Grid && !Call.Local && Mpi && Mpi->Kind != "terminal";
 }
 
+/// A method of a class template, in each class.
+std::vector<const FunctionDecl *> inClasses(const CXXMethodDecl *Written) {
+  std::vector<const FunctionDecl *> Result;
+  if (const ClassTemplateDecl *Template = Written->getParent()->getDescribedClassTemplate())
+    for (const ClassTemplateSpecializationDecl *Class : Template->specializations())
+      for (const CXXMethodDecl *Method : Class->methods())
+        if (Method->getInstantiatedFromMemberFunction() == Written && Method->hasBody())
+          Result.push_back(Method);
+  return Result;
+}
+
 std::vector<const FunctionDecl *> instancesOf(const FunctionDecl *Written) {
+  if (const auto *Method = dyn_cast<CXXMethodDecl>(Written);
+      Method && Method->getParent()->isDependentContext())
+    return inClasses(Method);
   FunctionTemplateDecl *Template = Written->getDescribedFunctionTemplate();
   if (!Template)
     return {Written};

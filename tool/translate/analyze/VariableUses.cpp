@@ -161,8 +161,8 @@ public:
 private:
   VariableUses &entry(const VarDecl *V) {
     VariableUses &Of = All.ByPlace[placeOf(All.Where, V)];
-    if (!Of.Example)
-      Of.Example = V;
+    if (!llvm::is_contained(Of.Instances, V))
+      Of.Instances.push_back(V);
     return Of;
   }
 
@@ -206,8 +206,7 @@ Position anyPlace(const Locations &Where, const Pass &Code, SourceLocation Loc) 
 
 void FunctionVariables::add(const FunctionDecl *Instance) {
   for (const ParmVarDecl *Parameter : Instance->parameters()) {
-    VariableUses &Of = ByPlace[placeOf(Where, Parameter)];
-    Of.Example = Of.Example ? Of.Example : Parameter;
+    ByPlace[placeOf(Where, Parameter)].Instances.push_back(Parameter);
   }
   UseVisitor(*this, Where.pass(), Instance->getBody()).TraverseStmt(Instance->getBody());
 }

@@ -21,7 +21,7 @@ class VarDecl;
 namespace gmpi::translate {
 
 struct VariableUses {
-  const clang::VarDecl *Example = nullptr; ///< in one instantiation
+  std::vector<const clang::VarDecl *> Instances; ///< one an instantiation
   std::vector<unsigned> At;                ///< offsets at which it is named
   bool Modified = false;
   bool AddressTaken = false;

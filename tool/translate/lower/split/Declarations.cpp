@@ -58,7 +58,7 @@ void BodySplitter::findAliases() {
 
 std::string BodySplitter::declareAlias(const FrameVariable &Of) const {
   auto Found = Aliases.find(&Of);
-  return Found == Aliases.end()
+  return Found == Aliases.end() || isa<DecompositionDecl>(Of.Written)
              ? ""
              : " auto &" + Found->second + " = " + Of.Written->getNameAsString() + ";";
 }

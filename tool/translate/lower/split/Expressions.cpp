@@ -32,6 +32,8 @@ void BodySplitter::forEffective(const Span *Within,
     if (Within && !(Within->Begin.File == R.What.Begin.File &&
                     Within->Begin.Offset <= R.What.Begin.Offset && R.What.End <= Within->End))
       return false;
+    if (Within && R.What.End == Within->Begin.Offset) // inserted before it
+      return false;
     for (size_t I = 0; I < Replaced.size(); ++I)
       if (I != Own && Covers(Replaced[I].What, R.What) &&
           (!Within || Covers(*Within, Replaced[I].What)) &&
@@ -39,12 +41,22 @@ void BodySplitter::forEffective(const Span *Within,
         return false;
     return true;
   };
+  // Insertions at one place are one.
+  std::map<Position, std::string> Inserted;
+  auto Take = [&](const Replacement &R) {
+    if (R.What.Begin.Offset == R.What.End)
+      Inserted[R.What.Begin] += R.Text;
+    else
+      Visit(R);
+  };
   for (size_t I = 0; I < Replaced.size(); ++I)
     if (Counts(Replaced[I], I))
-      Visit(Replaced[I]);
+      Take(Replaced[I]);
   for (const Replacement &Call : Calls)
     if (Counts(Call, Replaced.size()))
-      Visit(Call);
+      Take(Call);
+  for (auto &[At, Text] : Inserted)
+    Visit({{At, At.Offset}, Text});
 }
 
 std::string BodySplitter::render(const Span &What) const {
@@ -318,6 +330,8 @@ std::string BodySplitter::calleeText(const SuspensionPoint &P, const CallExpr *E
   std::string Rest = Span{{P.Name.Begin.File, P.Name.End}, All.End}.text().str();
   size_t Open = Rest.find('<');
   std::string Given = Open == std::string::npos ? ">" : ", " + Rest.substr(Open + 1);
+  if (isa<CXXDependentScopeMemberExpr>(Callee))
+    Qualifier += "template ";
   // Template arguments in order: where to resume, the user's; the result's type is deduced.
   return Qualifier + splitName(*P.Callee) + "<" + Resume + Given;
 }

@@ -101,9 +101,11 @@ bool SplitLowering::canBeMethod(const FunctionDecl *F) {
   bool Plain = !isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F) &&
                !(Method && Method->isVirtual()) && !F->isOverloadedOperator() &&
                !F->isOutOfLine() && F->getTemplateSpecializationKind() != TSK_ExplicitSpecialization;
-  bool InTemplate = Method && (Method->getParent()->isDependentContext() ||
-                               Method->getParent()->isLambda());
-  if (Plain && !InTemplate && !F->getReturnType()->isReferenceType())
+  // A template in a class template, or in another class in one: no list of all there is of it.
+  bool Nested = Method && Method->getParent()->isDependentContext() &&
+                (F->getDescribedFunctionTemplate() || !Method->getParent()->getDescribedClassTemplate());
+  bool InLambda = Method && Method->getParent()->isLambda();
+  if (Plain && !Nested && !InLambda && !F->getReturnType()->isReferenceType())
     return true;
   L.refuseSplit(Locations(L.Code).shown(F->getLocation()), DiagId::split_function,
                 {F->getNameAsString()});

@@ -24,14 +24,14 @@ BodySplitter::BodySplitter(Lowering &L, const SplitFunction &F, FramePlan &Plan,
 bool BodySplitter::split(Edits &Out, const Position &AfterOpeningBrace,
                          const Position &ClosingBrace) {
   findAliases();
+  if (!F.Kernel)
+    returns(); // first: a guard around it closes behind what it becomes
   insert(AfterOpeningBrace, parameters());
   std::vector<const Stmt *> Statements(F.Written->getBody()->child_begin(),
                                        F.Written->getBody()->child_end());
   sequence(Statements);
-  if (!F.Kernel) {
-    returns();
+  if (!F.Kernel)
     insert(ClosingBrace, "return false; ");
-  }
   if (llvm::any_of(F.Points, [](auto &Point) { return Point.Callee; }))
     insert(AfterOpeningBrace,
            " constexpr unsigned gmpi_uniform = " + std::to_string(Plan.Own.Uniform) +
@@ -275,8 +275,9 @@ void BodySplitter::statement(const Stmt *S, bool Later) {
   if (Own && pointsIn(Own).any())
     hoist(Own, Before);
   bool RestHasPoints = false;
-  for (const Stmt *Child : Inner->children())
-    RestHasPoints |= Child != Own && pointsIn(Child).any();
+  if (!isa<Expr>(Inner))
+    for (const Stmt *Child : Inner->children())
+      RestHasPoints |= Child != Own && pointsIn(Child).any();
   std::string Prefix = oneLine(emit(Before, RestHasPoints));
   bool Braces = Later || !Before.empty() || isa<SwitchStmt, ForStmt>(Inner);
   Position At = beforeDirectives(Whole.Begin);
