@@ -13,10 +13,10 @@ llvm::StringRef spelling(Keeping How) {
   return Names[static_cast<int>(How)];
 }
 
-void FrameSize::widen(const FrameSize &Other) {
-  Uniform = std::max(Uniform, Other.Uniform);
-  Block = std::max(Block, Other.Block);
-  Thread = std::max(Thread, Other.Thread);
+void FrameSize::add(const FrameSize &Other) {
+  Uniform += Other.Uniform;
+  Block += Other.Block;
+  Thread += Other.Thread;
 }
 
 unsigned slotBytes(unsigned Bytes) {
@@ -191,27 +191,27 @@ FrameVariable *FramePlan::find(const Locations &Where, const VarDecl *Written) {
   return Found == Variables.end() ? nullptr : &Found->second;
 }
 
-/// The first place that no variable uses which is live at one of the same points.
+/// A place that an equally large value has at other points, else a new one. Values of different
+/// sizes never share: one thread may save the one while another has yet to read the other, and where
+/// their sizes differ, they are not each its own.
 unsigned FramePlan::place(std::vector<Slot> &Slots, unsigned &Size, unsigned Bytes,
                           const std::vector<bool> &LiveAt) {
-  unsigned Alignment = std::min(Bytes, 16u), Offset = 0;
   auto Clashes = [&](const Slot &S) {
-    bool Overlap = Offset < S.Offset + S.Bytes && S.Offset < Offset + Bytes;
-    for (size_t I = 0; Overlap && I < LiveAt.size(); ++I)
+    for (size_t I = 0; I < LiveAt.size(); ++I)
       if (LiveAt[I] && S.LiveAt[I])
         return true;
     return false;
   };
-  for (bool Moved = true; Moved;) {
-    Moved = false;
-    for (const Slot &S : Slots)
-      if (Clashes(S)) {
-        Offset = unsigned(llvm::alignTo(S.Offset + S.Bytes, Alignment));
-        Moved = true;
-      }
-  }
+  for (Slot &S : Slots)
+    if (S.Bytes == Bytes && !Clashes(S)) {
+      for (size_t I = 0; I < LiveAt.size(); ++I)
+        S.LiveAt[I] = S.LiveAt[I] || LiveAt[I];
+      return S.Offset;
+    }
+  unsigned End = Slots.empty() ? 0 : Slots.back().Offset + Slots.back().Bytes;
+  unsigned Offset = unsigned(llvm::alignTo(End, std::min(Bytes, 16u)));
   Slots.push_back({Offset, Bytes, LiveAt});
-  Size = std::max(Size, unsigned(llvm::alignTo(Offset + Bytes, 16)));
+  Size = unsigned(llvm::alignTo(Offset + Bytes, 16));
   return Offset;
 }
 

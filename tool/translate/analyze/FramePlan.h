@@ -3,7 +3,7 @@
 //
 // Invariant: a variable that a resumed segment may read is Passed, Recomputed, or has a place in the
 // frame at every suspension point at which it is live; two variables share frame memory only where
-// no suspension point has both live. Liveness is by position: live at a point is what is named
+// no suspension point has both live and both take the same space of each thread. Liveness is by position: live at a point is what is named
 // behind it, or anywhere in a loop around it that the variable outlives.
 #pragma once
 
@@ -45,7 +45,7 @@ struct FrameVariable {
 /// Bytes of a frame's three areas: one for the grid, one a block, one a thread.
 struct FrameSize {
   unsigned Uniform = 0, Block = 0, Thread = 0;
-  void widen(const FrameSize &Other);
+  void add(const FrameSize &Other);
 };
 
 struct FramePlan {

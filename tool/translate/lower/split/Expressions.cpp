@@ -297,8 +297,10 @@ void BodySplitter::hoistCall(const CallExpr *E, size_t Point, Items &Into, bool 
                       ? 0
                       : unsigned(L.Code.context().getTypeSizeInChars(Type).getQuantity());
     std::string Result = Void ? "" : ", " + Value.Name;
-    Suspend.Text = calleeText(P, E) + "(gmpi_frame.callee(gmpi_uniform, gmpi_block, gmpi_thread, " +
-                   std::to_string(P.First) + "), gmpi_re" + Result +
+    std::string Part = frameName(*P.Callee);
+    Suspend.Text = calleeText(P, E) + "(gmpi_frame.callee(" + Part + "_uniform, " + Part +
+                   "_block, " + Part + "_thread, " + std::to_string(P.First) + "), gmpi_re" +
+                   Result +
                    (Arguments.empty() ? "" : ", " + Arguments) + ")";
     if (!Void)
       Into.push_back(Value);

@@ -38,14 +38,15 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
     Arguments.insert(Arguments.begin(), F.Written->getNameAsString());
     L.refuseSplit(Loc, Id, Arguments);
   };
-  FrameSize Callees;
+  std::vector<const SplitVersion *> Callees;
   bool Good = true;
   for (const SuspensionPoint &Point : F.Points)
     if (Point.Callee) {
       const SplitVersion &Callee = make(*Point.Callee);
       Good &= Callee.good();
-      Callees.widen(Callee.Total);
       V.DynamicShared |= Callee.DynamicShared;
+      if (!llvm::is_contained(Callees, &Callee))
+        Callees.push_back(&Callee);
     }
   if (!F.Kernel && !canBeMethod(F.Written))
     return V;
@@ -65,10 +66,17 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
   BodySplitter Splitter(L, F, V.Plan, std::move(Calls), Refuse);
   if (!Splitter.split(Own, Brace, {S->Body.File, S->Whole.End - 1}))
     return V;
+  // Each function that it calls has a part of its own: threads may be in different ones.
   V.Total = V.Plan.Own;
-  V.Total.Uniform += Callees.Uniform;
-  V.Total.Block += Callees.Block;
-  V.Total.Thread += Callees.Thread;
+  std::string Parts;
+  for (const SplitVersion *Callee : Callees) {
+    std::string Name = frameName(*Callee->Function);
+    Parts += " constexpr unsigned " + Name + "_uniform = " + std::to_string(V.Total.Uniform) + ", " +
+             Name + "_block = " + std::to_string(V.Total.Block) + ", " + Name +
+             "_thread = " + std::to_string(V.Total.Thread) + ";";
+    V.Total.add(Callee->Total);
+  }
+  Own.insert(Brace, Parts);
   V.DynamicShared |= V.Plan.DynamicShared;
   V.Text = F.Kernel ? kernelText(V, Own, *S) : functionText(V, Own, *S);
   return V;

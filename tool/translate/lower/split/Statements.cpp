@@ -9,10 +9,17 @@ namespace gmpi::translate {
 using namespace clang;
 using llvm::StringRef;
 
-std::string splitName(const SplitFunction &F) {
+namespace {
+
+std::string versionName(const SplitFunction &F) {
   std::string Version = F.Version == 0 ? "" : "__scope" + std::to_string(F.Version + 1);
-  return F.Written->getNameAsString() + Version + "__segment";
+  return F.Written->getNameAsString() + Version;
 }
+
+} // namespace
+
+std::string splitName(const SplitFunction &F) { return versionName(F) + "__segment"; }
+std::string frameName(const SplitFunction &F) { return "gmpi_" + versionName(F); }
 
 BodySplitter::BodySplitter(Lowering &L, const SplitFunction &F, FramePlan &Plan,
                            std::vector<Replacement> Calls, Refusal Refuse)
@@ -32,11 +39,6 @@ bool BodySplitter::split(Edits &Out, const Position &AfterOpeningBrace,
   sequence(Statements);
   if (!F.Kernel)
     insert(ClosingBrace, "return false; ");
-  if (llvm::any_of(F.Points, [](auto &Point) { return Point.Callee; }))
-    insert(AfterOpeningBrace,
-           " constexpr unsigned gmpi_uniform = " + std::to_string(Plan.Own.Uniform) +
-               ", gmpi_block = " + std::to_string(Plan.Own.Block) +
-               ", gmpi_thread = " + std::to_string(Plan.Own.Thread) + ";");
   forEffective(nullptr, [&](const Replacement &R) { Out.replace(R.What, R.Text); });
   return Good;
 }
