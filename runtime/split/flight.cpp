@@ -85,7 +85,7 @@ void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configurat
   segment_.data = nullptr;
   segment_.data_bytes = 0;
   request_->number = 0;
-  started_ = failed_ = false;
+  started_ = false;
   counts_ = launch::Counts{};
   counts_.launches = 1;
   std::uint32_t index = 0;
@@ -135,14 +135,6 @@ bool Flight::stream_came_here() {
   return has_happened(came_here_);
 }
 
-bool Flight::stream_is_idle() {
-  cudaError_t error = cudaStreamQuery(stream_);
-  if (error == cudaErrorNotReady)
-    return false;
-  failed_ |= error != cudaSuccess;
-  return true;
-}
-
 cudaError_t Flight::launch_segment(std::uint32_t point) {
   // Where threads return early: no suspension has been seen by any thread yet.
   if (!started_)
@@ -158,8 +150,9 @@ cudaError_t Flight::launch_segment(std::uint32_t point) {
   cudaError_t error = launch::launch_segment_on_device(*kernel_, configuration_, point, segment_,
                                                        arguments_, stream_);
   started_ |= error == cudaSuccess;
+  mark_.set(stream_);
   ++counts_.segments;
-  mark_ = Clock::now();
+  since_ = Clock::now();
   return error;
 }
 
@@ -179,8 +172,8 @@ void Flight::segment_has_ended() {
   for (Claim &claim : claims_)
     progress_.release(claim);
   claims_.clear();
-  counts_.in_segments += Clock::now() - mark_;
-  mark_ = Clock::now();
+  counts_.in_segments += Clock::now() - since_;
+  since_ = Clock::now();
 }
 
 Task Flight::fly() {
@@ -190,9 +183,9 @@ Task Flight::fly() {
       fatal("cannot launch kernel %s: %s", kernel_->info.name, cudaGetErrorString(error));
   }
   for (;;) {
-    co_await until([this] { return stream_is_idle(); });
+    co_await until([this] { return mark_.is_passed(); });
     segment_has_ended();
-    if (failed_ || request_->number != segment_.number + 1)
+    if (mark_.error() != cudaSuccess || request_->number != segment_.number + 1)
       break;
     segment_.number = request_->number;
     auto *saved = segment_.next_uniform;
@@ -205,7 +198,7 @@ Task Flight::fly() {
       ++counts_.calls;
       co_await call();
     }
-    counts_.in_mpi += Clock::now() - mark_;
+    counts_.in_mpi += Clock::now() - since_;
     counts_.saved_bytes += 2 * frame_bytes_;
     launch_next();
   }

@@ -64,12 +64,12 @@ private:
   Task communicate();
   Task gather(const Buffers &buffers);
   Task follow(Attribute &attribute, const Buffers &buffers);
+  Task copies_done();
   Task complete_requests();
   Task complete(MPI_Request request, bool wait, CallResult &result);
   Task complete_foreign(MPI_Request request, bool wait, CallResult &result);
 
   bool stream_came_here();
-  bool stream_is_idle();
   cudaError_t launch_segment(std::uint32_t point);
   void launch_next();
   void segment_has_ended();
@@ -95,6 +95,7 @@ private:
   unsigned char *arrived_ = nullptr;  ///< and in device memory, where it is not small
   cudaStream_t stream_ = nullptr;
   cudaEvent_t came_here_ = nullptr;
+  StreamMark mark_; ///< behind the segment, or a copy, that is awaited
   StreamGate gate_;
   bool gated_ = false;
 
@@ -108,7 +109,7 @@ private:
   Flight *before_ = nullptr;
   std::uint64_t before_generation_ = 0;
   std::atomic<std::uint64_t> generation_{0};
-  bool started_ = false, failed_ = false;
+  bool started_ = false;
 
   // The call under way.
   std::uint64_t handed_ = 0; ///< the last hand-over's number
@@ -121,7 +122,7 @@ private:
   Waiter waiter_;
   Task task_;
   launch::Counts counts_;
-  Clock::time_point began_, mark_;
+  Clock::time_point began_, since_;
 };
 
 } // namespace gmpi::split

@@ -5,6 +5,7 @@
 
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
+#include "../proxy/settings.hpp"
 
 #include <cstring>
 
@@ -167,7 +168,7 @@ Task Flight::gather(const Buffers &buffers) {
     std::memcpy(outgoing_, request_->data, buffers.in_bytes);
   } else {
     copy(outgoing_, buffers.in, buffers.in_bytes);
-    co_await until([this] { return stream_is_idle(); });
+    co_await copies_done();
   }
 }
 
@@ -177,7 +178,17 @@ Task Flight::follow(Attribute &attribute, const Buffers &buffers) {
   const bool nonblocking = kind_of(attribute.function) == Kind::nonblocking;
   std::uint32_t slot = slot_, serial = 0;
   if (nonblocking) {
-    co_await until([&] { return progress_.slots().take(slot, serial); });
+    co_await until([&, said = false, start = Clock::now()]() mutable {
+      if (progress_.slots().take(slot, serial))
+        return true;
+      if (!said && Clock::now() - start > std::chrono::duration<double>(settings().stall_seconds)) {
+        said = true;
+        say("%s at %s waits: %u requests of split kernels are unfinished, and no more can be",
+            name_of(request_->function), place(request_->site).c_str(),
+            driver_slots - launches_at_once);
+      }
+      return false;
+    });
     attribute.slot = request_slots + slot;
     attribute.serial = serial;
     attribute.turn = progress_.slots().turn(slot);
@@ -210,7 +221,7 @@ Task Flight::follow(Attribute &attribute, const Buffers &buffers) {
            reply.bytes);
     else
       receive(buffers, reply.offset, static_cast<unsigned char *>(reply.address), reply.bytes);
-    co_await until([this] { return stream_is_idle(); });
+    co_await copies_done();
     Attribute copied = make_attribute(Function::copied);
     copied.slot = attribute.slot;
     progress_.hand_over(copied);
@@ -286,7 +297,7 @@ Task Flight::complete(MPI_Request request, bool wait, CallResult &result) {
   if (&progress == &progress_)
     claims_.push_back(claim);
   else {
-    co_await until([this] { return stream_is_idle(); });
+    co_await copies_done();
     progress.release(claim);
   }
 }
@@ -301,6 +312,15 @@ Task Flight::complete_foreign(MPI_Request request, bool wait, CallResult &result
   result = result_of(reply_);
   if (!result.flag)
     result.request = request;
+}
+
+/// Waits for the copies under way.
+Task Flight::copies_done() {
+  mark_.set(stream_);
+  co_await until([this] { return mark_.is_passed(); });
+  if (mark_.error() != cudaSuccess)
+    fatal("%s at %s: cannot copy: %s", name_of(request_->function), place(request_->site).c_str(),
+          cudaGetErrorString(mark_.error()));
 }
 
 /// In the order of the segments' stream.

@@ -1,6 +1,7 @@
-// The place of a split kernel in the user's stream. Its segments run elsewhere, so the stream is
-// made to wait where the kernel would have run, until the driver says that the last segment is
-// over. One implementation for each device: stream_order_cuda.cpp, stream_order_cpu.cpp.
+// How the driver and streams wait for each other. A split kernel's segments do not run in the
+// user's stream, so that is made to wait where the kernel would have run, until the driver says
+// that the last segment is over. The driver learns from a mark behind each segment that it has
+// ended. One implementation for each device: stream_order_cuda.cpp, stream_order_cpu.cpp.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,6 +29,25 @@ public:
 private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// How far a stream has come. For one thread.
+class StreamMark {
+public:
+  StreamMark();
+  ~StreamMark();
+  StreamMark(const StreamMark &) = delete;
+
+  /// Behind what `stream` holds now. Replaces the mark before.
+  void set(cudaStream_t stream);
+  /// Whether the stream has passed it. An error of the stream counts as that, and stays in error().
+  bool is_passed();
+  cudaError_t error() const { return error_; }
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+  cudaError_t error_ = cudaSuccess;
 };
 
 /// Whether the stream's operations are being captured into a graph.

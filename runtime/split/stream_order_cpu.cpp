@@ -24,6 +24,22 @@ void StreamGate::open() {
   state_->closed.reset();
 }
 
+struct StreamMark::State {
+  cudaStream_t stream = nullptr;
+};
+
+StreamMark::StreamMark() : state_(std::make_unique<State>()) {}
+StreamMark::~StreamMark() = default;
+
+void StreamMark::set(cudaStream_t stream) { state_->stream = stream; }
+
+/// Nothing is put behind a mark before it is passed.
+bool StreamMark::is_passed() {
+  cudaError_t error = cudaStreamQuery(state_->stream);
+  error_ = error == cudaErrorNotReady ? cudaSuccess : error;
+  return error != cudaErrorNotReady;
+}
+
 bool is_capturing(cudaStream_t) { return false; }
 
 cudaError_t make_segment_stream(cudaStream_t *stream) {
