@@ -7,6 +7,13 @@
 // Every suspension saves all that is uniform and lives across it, again where it has not changed:
 // see Segment.
 //
+// Invariant: the parts of two different variables, or of two different functions, never overlap,
+// not even where only one of them is in use at a time. Threads do not keep step: while one already
+// saves for the next suspension, another of the same segment has yet to restore. Where slots of
+// different sizes overlap, a thread's bytes of the one are another thread's bytes of the other.
+// (One function may be called from several places with the same part: each thread then finds its
+// own bytes where it left them.)
+//
 // A Frame is copied freely and stays in registers: its functions are inlined, and none of them
 // hands its address on.
 #pragma once
@@ -139,16 +146,15 @@ public:
   GMPI_DEVICE void save_uniform(const T &value) const {
     check<T, Bytes>();
     if (elected())
-      split::copy(
-          *reinterpret_cast<split::Plain<T> *>(segment_->next_uniform + uniform_ + Offset),
-          value);
+      split::copy(*reinterpret_cast<split::Plain<T> *>(segment_->next_uniform + uniform_ + Offset),
+                  value);
   }
 
   template <unsigned Offset, unsigned Bytes, class T>
   GMPI_DEVICE void restore_uniform(T &variable) const {
     check<T, Bytes>();
-    split::copy(variable, *reinterpret_cast<const split::Plain<T> *>(segment_->uniform +
-                                                                         uniform_ + Offset));
+    split::copy(variable,
+                *reinterpret_cast<const split::Plain<T> *>(segment_->uniform + uniform_ + Offset));
   }
 
   /// For `auto x = resumes ? frame.saved_auto<...>() : init;`, where the initialiser gives the
@@ -230,8 +236,7 @@ private:
   GMPI_DEVICE split::Plain<T> *thread_slot() const {
     check<split::Plain<T>, Bytes>();
     return reinterpret_cast<split::Plain<T> *>(threads_ + Offset * segment_->thread_slots +
-                                                   device::grid_thread() *
-                                                       split::slot_bytes(Bytes));
+                                               device::grid_thread() * split::slot_bytes(Bytes));
   }
   template <unsigned Offset, unsigned Bytes> GMPI_DEVICE unsigned char *block_slot() const {
     return blocks_ + std::uint64_t(Offset) * device::grid_blocks() + device::grid_block() * Bytes;
