@@ -7,24 +7,23 @@ __global__ void shared(int *out, int rank, int steps) {
   extern __shared__ int memory[];
   __shared__ int total;
   int thread = blockIdx.x * blockDim.x + threadIdx.x, n = blockDim.x;
-  int *front = memory, *back = memory + n;
-  front[threadIdx.x] = thread;
-  back[threadIdx.x] = 0;
+  int front = 0, back = n;
+  memory[front + threadIdx.x] = thread;
+  memory[back + threadIdx.x] = 0;
   if (threadIdx.x == 0)
     total = blockIdx.x;
   for (int step = 0; step < steps; ++step) {
     int mine = rank + step, sum;
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    back[n - 1 - threadIdx.x] = front[threadIdx.x] + sum;
+    memory[back + n - 1 - threadIdx.x] = memory[front + threadIdx.x] + sum;
     __syncthreads();
     if (threadIdx.x == 0)
       total += sum;
-    int *t = front;
-    front = back;
-    back = t;
+    front = n - front;
+    back = n - back;
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  out[thread] = 2 * front[threadIdx.x] + back[threadIdx.x] + 1000 * total;
+  out[thread] = 2 * memory[front + threadIdx.x] + memory[back + threadIdx.x] + 1000 * total;
 }
 
 static int serial(int thread, test::Grid grid) {
