@@ -11,7 +11,8 @@ __device__ int doubled(int &number) {
 
 __global__ void lambdas(int *out, int rank) {
   int thread = blockIdx.x * blockDim.x + threadIdx.x;
-  int number = thread, list[3] = {thread, 5, 2};
+  int number = thread;
+  int list[3] = {thread, 5, 2};
   int kept = doubled(number);
   auto copied = [number](int n) { return n * 3 + number; };
   auto referred = [&number](int n) { return n * 3 + number; };
