@@ -1,8 +1,8 @@
 """The end-to-end programs of test/run, read off their RUN lines, for machines without lit or Clang.
 
 What can be carried there:
-    RUN: %gmpicxx SOURCE... -o %t
-    RUN: [env NAME=VALUE...] %ranks N[-M] %t ARGUMENTS
+    RUN: %gmpicxx [%all-lowerings] SOURCE... -o %t
+    RUN: [env NAME=VALUE...] [%each-lowering] %ranks N[-M] %t ARGUMENTS
     RUN: [env NAME=VALUE...] [not] %mpiexec -n N %t ARGUMENTS [2>&1 | FileCheck %s OPTIONS]
 Any other RUN line is kept in left_out, so that nothing is left out silently.
 """
@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FOLDER = os.path.join(ROOT, "test", "run")
 
 
-RUN_LINE = re.compile(r"(?:env ((?:\S+=\S+ )+))?(not )?(?:%ranks (\d)(?:-(\d))?|%mpiexec -n (\d)) %t ?(.*)")
+RUN_LINE = re.compile(r"(?:env ((?:\S+=\S+ )+))?(not )?(?:%each-lowering )?(?:%ranks (\d)(?:-(\d))?|%mpiexec -n (\d)) %t ?(.*)")
 
 
 class Run:
@@ -46,9 +46,12 @@ class Program:
             found = re.match(r"(?://\s*)?RUN:\s*(.*)", line)
             if found:
                 self.read(found.group(1))
+        if any("REQUIRES: lower-split" in line for line in self.lines):  # translate-all makes queue only
+            self.left_out += [run.title for run in self.runs]
+            self.runs = []
 
     def read(self, line):
-        compiled = re.fullmatch(r"%gmpicxx (.+) -o %t", line)
+        compiled = re.fullmatch(r"%gmpicxx (?:%all-lowerings )?([^-]\S* ?.*) -o %t", line)
         run = RUN_LINE.fullmatch(line)
         if compiled:
             names = {"%s": self.path, "%S": os.path.dirname(self.path), "%source-dir": ROOT}
@@ -95,6 +98,7 @@ def as_regex(text, line):
 
 
 def programs(only=()):
-    paths = sorted(glob.glob(os.path.join(FOLDER, "*.cu")) + glob.glob(os.path.join(FOLDER, "*.test")))
+    paths = sorted(path for pattern in ("*.cu", "*.test", "split/*.cu")
+                   for path in glob.glob(os.path.join(FOLDER, pattern)))
     found = [Program(path) for path in paths]
     return [program for program in found if not only or program.name in only]
