@@ -48,6 +48,8 @@ Value Interpreter::call(const clang::CallExpr *E) {
   }
 
   KnownFunction Known = classify(E);
+  if (Known.What == Effect::GridMeets || Known.What == Effect::Unknown)
+    noteUniform(E);
   if (Known.What != Effect::Unknown)
     return knownCall(E, Known);
 
@@ -75,6 +77,14 @@ Value Interpreter::call(const clang::CallExpr *E) {
   if (Object)
     All.push_back(Object);
   return unknownCall(E, All, quoted(Function));
+}
+
+void Interpreter::noteUniform(const clang::CallExpr *E) {
+  if (!Shared.Reach.maySynchronise(E))
+    return;
+  std::set<const clang::ValueDecl *> Uniform = Now.Memory.uniformVariables();
+  std::erase_if(Uniform, [&](const clang::ValueDecl *V) { return Shared.escaped(Object(V)); });
+  Result->Uniform[E] = std::move(Uniform);
 }
 
 /// Interprets the callee here; null if it has no body, or is refused.

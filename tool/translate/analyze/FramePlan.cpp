@@ -1,6 +1,7 @@
 // Classifies variables and packs their slots.
 #include "FramePlan.h"
 #include "../Precompiled.h"
+#include "../model/Model.h"
 #include "KnownFunctions.h"
 
 namespace gmpi::translate {
@@ -227,12 +228,15 @@ class FramePlanner {
 public:
   using Refusal =
       llvm::function_ref<void(SourceLocation, DiagId, std::vector<std::string>)>;
-  FramePlanner(const Pass &Code, const SplitFunction &F, Refusal Refuse)
-      : Code(Code), Where(Code), F(F), Refuse(Refuse), Uses(Code), Around(Code) {}
+  FramePlanner(const Pass &Code, const ScopeResult &Scopes, const SplitFunction &F, Refusal Refuse)
+      : Code(Code), Scopes(Scopes), Where(Code), F(F), Refuse(Refuse), Uses(Code), IntoShared(Code),
+        Around(Code) {}
 
   std::optional<FramePlan> plan() {
-    for (const FunctionDecl *Instance : F.Instances)
+    for (const FunctionDecl *Instance : F.Instances) {
       Uses.add(Instance);
+      IntoShared.add(Instance);
+    }
     Around.TraverseStmt(F.Written->getBody());
     Plan.PointCount = F.Points.size();
     for (const ParmVarDecl *Parameter : F.Written->parameters())
@@ -241,6 +245,7 @@ public:
       add(Variable, Range);
     allocate();
     findExits();
+    findSharedArguments();
     return Good ? std::optional(std::move(Plan)) : std::nullopt;
   }
 
@@ -256,11 +261,17 @@ private:
   void findExits();
   unsigned at(const SuspensionPoint &Point) const { return Point.Name.Begin.Offset; }
 
+  bool isUniform(const FrameVariable &V) const;
+  void checkPointer(const FrameVariable &V);
+  void findSharedArguments();
+
   const Pass &Code;
+  const ScopeResult &Scopes;
   Locations Where;
   const SplitFunction &F;
   Refusal Refuse;
   FunctionVariables Uses;
+  SharedPointers IntoShared;
   Extents Around;
   FramePlan Plan;
   bool Good = true;
@@ -282,7 +293,39 @@ void FramePlanner::add(const VarDecl *Written, Extents::Range Range) {
     Plan.Pure.insert(V.Written);
     Plan.Pure.insert(Of->Instances.begin(), Of->Instances.end());
   }
+  checkPointer(V);
   Plan.Variables[placeOf(Where, Written)] = std::move(V);
+}
+
+void FramePlanner::checkPointer(const FrameVariable &V) {
+  if (!V.inFrame() || V.How == Keeping::Shared || !IntoShared.mayPoint(V.Written))
+    return;
+  Good = false;
+  Refuse(V.Written->getLocation(), DiagId::split_shared_pointer, {V.Written->getNameAsString()});
+}
+
+void FramePlanner::findSharedArguments() {
+  struct Finder : RecursiveASTVisitor<Finder> {
+    std::map<Position, const CallExpr *> Calls;
+    const Locations &Where;
+    explicit Finder(const Locations &Where) : Where(Where) {}
+    bool VisitCallExpr(CallExpr *E) {
+      Calls[Where.position(nameLocation(E->getCallee()->IgnoreParenImpCasts()))] = E;
+      return true;
+    }
+  };
+  for (const FunctionDecl *Instance : F.Instances) {
+    Finder Found(Where);
+    Found.TraverseStmt(Instance->getBody());
+    for (size_t I = 0; I < F.Points.size(); ++I) {
+      auto Call = Found.Calls.find(F.Points[I].Name.Begin);
+      if (!F.Points[I].Callee || Call == Found.Calls.end())
+        continue;
+      for (unsigned J = 0; J < Call->second->getNumArgs(); ++J)
+        if (IntoShared.mayPoint(Call->second->getArg(J)))
+          Plan.SharedArguments.push_back({I, J});
+    }
+  }
 }
 
 void FramePlanner::findLiveness(FrameVariable &V, const VariableUses &Of) {
@@ -370,6 +413,22 @@ void FramePlanner::classify(FrameVariable &V, const VariableUses &Of) {
     if (canBeCopied(V.Written, Value))
       V.Bytes = std::max(V.Bytes, slotBytes(sizeOf(Value) + extraBytes(Value)));
   }
+  V.Uniform = V.How == Keeping::Spilled && isUniform(V);
+}
+
+/// At all points at which it is saved.
+bool FramePlanner::isUniform(const FrameVariable &V) const {
+  const auto &Sources = Code.sources();
+  SourceLocation Declared = Sources.getFileLoc(V.Written->getLocation());
+  for (size_t I = 0; I < F.Points.size(); ++I) {
+    if (!V.LiveAt[I])
+      continue;
+    const Expr *Callee = F.Points[I].Call->getCallee()->IgnoreParenImpCasts();
+    auto Found = Scopes.Uniform.find(Sources.getFileLoc(nameLocation(Callee)));
+    if (Found == Scopes.Uniform.end() || !Found->second.count(Declared))
+      return false;
+  }
+  return !isa<DecompositionDecl>(V.Written);
 }
 
 bool FramePlanner::canBeCopied(const VarDecl *Written, QualType Type) {
@@ -417,9 +476,9 @@ void FramePlanner::findExits() {
   }
 }
 
-std::optional<FramePlan> planFrame(const Pass &Code, const SplitFunction &Function,
-                                   FramePlanner::Refusal Refuse) {
-  return FramePlanner(Code, Function, Refuse).plan();
+std::optional<FramePlan> planFrame(const Pass &Code, const ScopeResult &Scopes,
+                                   const SplitFunction &Function, FramePlanner::Refusal Refuse) {
+  return FramePlanner(Code, Scopes, Function, Refuse).plan();
 }
 
 } // namespace gmpi::translate

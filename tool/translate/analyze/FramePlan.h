@@ -7,6 +7,7 @@
 // behind it, or anywhere in a loop around it that the variable outlives.
 #pragma once
 
+#include "SharedPointers.h"
 #include "SplitFunctions.h"
 #include "VariableUses.h"
 #include <optional>
@@ -52,12 +53,17 @@ struct FramePlan {
   std::map<Position, FrameVariable> Variables;
   FrameSize Own; ///< without the functions it calls
   bool DynamicShared = false;
+  /// Arguments of device functions that may point into shared memory: suspension point, argument.
+  std::vector<std::pair<size_t, unsigned>> SharedArguments;
   /// Threads may return from the kernel and others suspend afterwards.
   bool Exits = false;
   /// Whether the expression can be evaluated once more, and is the same then.
   bool isPure(const clang::Expr *E) const;
 
   FrameVariable *find(const Locations &Where, const clang::VarDecl *Written);
+  const FrameVariable *find(const Locations &Where, const clang::VarDecl *Written) const {
+    return const_cast<FramePlan *>(this)->find(Where, Written);
+  }
   /// A slot for a value that the translator makes, live at the points that have these resume points.
   unsigned addTemporary(unsigned Bytes, const SplitFunction &F, unsigned First, unsigned Last);
 
@@ -78,7 +84,8 @@ private:
 unsigned slotBytes(unsigned Bytes);
 
 /// Nothing, with the reason told, where a variable cannot be kept.
-std::optional<FramePlan> planFrame(const Pass &Code, const SplitFunction &Function,
+std::optional<FramePlan> planFrame(const Pass &Code, const ScopeResult &Scopes,
+                                   const SplitFunction &Function,
                                    llvm::function_ref<void(clang::SourceLocation, DiagId,
                                                            std::vector<std::string>)> Refuse);
 

@@ -57,6 +57,8 @@ struct Run {
   };
   /// By what calls: a CallExpr or CXXConstructExpr, or the variable destroyed.
   std::map<const void *, Callee> Callees;
+  /// At each call that may suspend a split kernel: the variables that are the same in the whole grid.
+  std::map<const clang::CallExpr *, std::set<const clang::ValueDecl *>> Uniform;
   std::map<const void *, ScopeError> Errors; ///< calls that cannot be followed
   State Exit;
   std::vector<Place> Stored; ///< what was stored to, the caller's objects among it
@@ -220,6 +222,8 @@ private:
   Value resultOf(const clang::FunctionDecl *Function, const Run &Callee, const clang::Expr *E);
   void refuse(const void *By, clang::SourceLocation Loc, std::string Id,
               std::vector<std::string> Arguments, const clang::FunctionDecl *Note);
+
+  void noteUniform(const clang::CallExpr *E);
 
   // MpiCalls.cpp
   struct MpiCall;

@@ -180,6 +180,22 @@ std::set<Object> LocalMemory::reachableFrom(llvm::ArrayRef<Value> Values) const 
   return Found;
 }
 
+std::set<const clang::ValueDecl *> LocalMemory::uniformVariables() const {
+  std::set<const clang::ValueDecl *> Uniform, Others;
+  for (const auto &[P, V] : Known) {
+    const auto *Variable = llvm::dyn_cast_if_present<const clang::ValueDecl *>(P.Root);
+    if (!Variable || P.Memory != Place::Kind::Local)
+      continue;
+    bool OwnAddress = llvm::any_of(V.Targets, [](const Place &Target) {
+      return Target.Memory == Place::Kind::Local || Target.Memory == Place::Kind::Shared;
+    });
+    (V.Level == Scope::Grid && !OwnAddress ? Uniform : Others).insert(Variable);
+  }
+  for (const clang::ValueDecl *Variable : Others)
+    Uniform.erase(Variable);
+  return Uniform;
+}
+
 LocalMemory LocalMemory::restrictedTo(const std::set<Object> &Objects) const {
   LocalMemory Part;
   Part.insertObjects(*this, Objects);

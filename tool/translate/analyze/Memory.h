@@ -32,6 +32,9 @@ public:
   std::set<Object> reachableFrom(llvm::ArrayRef<Value> Values) const;
   /// The parts of Source beside those that To has: a base class beside the members.
   void overlay(const Place &To, const Place &Source);
+  /// Variables that hold the same in all threads of the grid, as numbers or addresses of memory that
+  /// all threads share: not addresses of what each thread or block has of its own.
+  std::set<const clang::ValueDecl *> uniformVariables() const;
   LocalMemory restrictedTo(const std::set<Object> &Objects) const;
   void eraseObjects(const std::set<Object> &Objects);
   void insertObjects(const LocalMemory &Other, const std::set<Object> &Objects);

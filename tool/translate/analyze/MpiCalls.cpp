@@ -128,6 +128,7 @@ Value Interpreter::mpiCall(const clang::CallExpr *E, const MpiFunction &Function
     }
   }
   judge(Call);
+  noteUniform(E);
   writeResults(Call);
   Value Returned = Value::varying(Scope::Grid, nullptr);
   Scope Made = Function.isLocal() ? Call.Given.Level : Call.Result.Value;

@@ -12,7 +12,9 @@
 #include "clang/Basic/SourceLocation.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <map>
 #include <optional>
+#include <set>
 #include <set>
 #include <string>
 #include <vector>
@@ -82,6 +84,10 @@ struct ScopeResult {
   std::vector<ScopedFunction> Functions; ///< in source order
   /// As written: functions with MPI that the device code of other files may call.
   std::set<const clang::FunctionDecl *> Exported;
+
+  /// By where a call's name stands that may suspend a split kernel: where the local variables are
+  /// declared that are the same there in the whole grid, in every instantiation and context.
+  std::map<clang::SourceLocation, std::set<clang::SourceLocation>> Uniform;
 
   /// Of a function or any redeclaration or instantiation of it; null if it does not reach MPI.
   const ScopedFunction *find(const clang::FunctionDecl *Function) const;

@@ -94,6 +94,23 @@ void Specialiser::reportErrors(const Run &Of) {
     reportErrors(*Callee.Of);
 }
 
+/// What holds in all contexts seen so far.
+void Specialiser::noteUniform(const Run &Of) {
+  if (!Noted.insert(&Of).second)
+    return;
+  const auto &Sources = Context.getSourceManager();
+  for (const auto &[Call, Variables] : Of.Uniform) {
+    std::set<SourceLocation> Places;
+    for (const clang::ValueDecl *V : Variables)
+      Places.insert(Sources.getFileLoc(V->getLocation()));
+    auto [Slot, New] = Uniform.try_emplace(nameLocation(Call), Places);
+    if (!New)
+      std::erase_if(Slot->second, [&](SourceLocation Loc) { return !Places.count(Loc); });
+  }
+  for (const auto &[By, Callee] : Of.Callees)
+    noteUniform(*Callee.Of);
+}
+
 void Specialiser::merge(Version &Into, const Entry &New, SourceLocation At,
                         const FunctionDecl *In) {
   auto [Slot, IsNew] = Into.try_emplace(At, New);
@@ -230,6 +247,7 @@ void Specialiser::addKernel(const FunctionDecl *Kernel, const std::shared_ptr<co
   Failed |= Before;
   if (!Usable)
     return;
+  noteUniform(*Of);
   std::optional<Scope> Widest;
   Version Own = versionOf(*Of, Widest);
   // Lambdas that host code gives to the kernel are functions of their own.
@@ -353,6 +371,7 @@ ScopeResult Specialiser::finish() {
   llvm::stable_sort(Result.Functions, [&](const ScopedFunction &A, const ScopedFunction &B) {
     return Before(A.Function->getLocation(), B.Function->getLocation());
   });
+  Result.Uniform = std::move(Uniform);
   return Result;
 }
 

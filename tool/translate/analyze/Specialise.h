@@ -48,6 +48,7 @@ private:
   std::vector<std::pair<const void *, Run::Callee>> calleesInOrder(const Run &Of) const;
   void report(const ScopeError &Error);
   void reportErrors(const Run &Of);
+  void noteUniform(const Run &Of);
   clang::SourceLocation nameLocation(const clang::CallExpr *Call) const;
 
   clang::ASTContext &Context;
@@ -62,7 +63,8 @@ private:
   };
   std::map<const Run *, Placed> Done;
   std::vector<std::shared_ptr<const Run>> Kept;
-  std::set<const Run *> Reported;
+  std::set<const Run *> Reported, Noted;
+  std::map<clang::SourceLocation, std::set<clang::SourceLocation>> Uniform;
 };
 
 } // namespace gmpi::translate

@@ -11,12 +11,14 @@ using namespace clang;
 
 namespace {
 
-/// Calls in source order, but for those in lambdas: a lambda does not suspend.
+/// Calls; in lambdas too, if asked for: a lambda does not suspend.
 class CallFinder : public RecursiveASTVisitor<CallFinder> {
 public:
-  explicit CallFinder(llvm::function_ref<void(const CallExpr *)> Visit) : Visit(Visit) {}
-  bool shouldTraversePostOrder() const { return true; }
-  bool TraverseLambdaExpr(LambdaExpr *) { return true; }
+  CallFinder(llvm::function_ref<void(const CallExpr *)> Visit, bool Lambdas)
+      : Visit(Visit), Lambdas(Lambdas) {}
+  bool TraverseLambdaExpr(LambdaExpr *E) {
+    return !Lambdas || RecursiveASTVisitor::TraverseLambdaExpr(E);
+  }
   bool VisitCallExpr(CallExpr *E) {
     Visit(E);
     return true;
@@ -24,6 +26,7 @@ public:
 
 private:
   llvm::function_ref<void(const CallExpr *)> Visit;
+  bool Lambdas;
 };
 
 bool isGridBarrier(const CallExpr *Call) {
@@ -63,38 +66,55 @@ std::vector<const FunctionDecl *> instancesOf(const FunctionDecl *Written) {
 
 } // namespace
 
-const SplitFunction *SplitFunctions::of(const ScopedFunction &Function, unsigned Version) {
-  auto [Slot, New] = Known.try_emplace({&Function, Version});
+/// A device function without MPI that meets at the grid's barrier.
+const SplitFunction *SplitFunctions::withBarrier(const CallExpr *Call) {
+  const FunctionDecl *Callee = Call->isTypeDependent() ? nullptr : Call->getDirectCallee();
+  const FunctionDecl *Definition = Callee ? definitionOf(Callee) : nullptr;
+  if (!Definition || mpiFunctionOf(Callee) || Locations(Code).inSystemHeader(Definition->getLocation()))
+    return nullptr;
+  const FunctionDecl *Written = asWritten(Definition);
+  return Scopes.find(Written) ? nullptr : of(Written, 0);
+}
+
+const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Version) {
+  auto [Slot, New] = Known.try_emplace({Written, Version});
   if (!New)
     return Slot->second && !Slot->second->Points.empty() ? Slot->second.get() : nullptr;
   Locations Where(Code);
-  const Specialisation &S = Function.Specialisations[Version];
-  std::map<Position, SuspensionPoint> Here;
-  for (const ScopedCall &Call : S.Calls)
-    if (suspendsFor(Call))
-      Here[Where.position(Call.Loc)].Mpi = findMpiFunction("MPI_" + Call.Function);
-  for (const CalleeUse &Use : S.Callees)
-    if (const ScopedFunction *Callee = Scopes.find(Use.Callee))
-      if (const SplitFunction *Split = of(*Callee, Use.Specialisation))
-        Here[Where.position(Use.Loc)].Callee = Split;
   auto Result = std::make_unique<SplitFunction>();
-  Result->Written = Function.Function;
+  Result->Written = Written;
+  Result->Scoped = Scopes.find(Written);
   Result->Version = Version;
-  Result->Kernel = Function.Kernel;
-  bool Meets = !Here.empty();
+  Result->Kernel = Written->hasAttr<CUDAGlobalAttr>();
+  std::map<Position, SuspensionPoint> Here;
+  if (Result->Scoped) {
+    const Specialisation &S = Result->Scoped->Specialisations[Version];
+    for (const ScopedCall &Call : S.Calls)
+      if (suspendsFor(Call))
+        Here[Where.position(Call.Loc)].Mpi = findMpiFunction("MPI_" + Call.Function);
+    for (const CalleeUse &Use : S.Callees)
+      if (const SplitFunction *Split = of(asWritten(Use.Callee), Use.Specialisation))
+        Here[Where.position(Use.Loc)].Callee = Split;
+  }
   auto Visit = [&](const CallExpr *Call) {
     Span Name = Where.token(nameLocation(Call->getCallee()->IgnoreParenImpCasts()));
     auto Found = Name.isValid() ? Here.find(Name.Begin) : Here.end();
-    bool Barrier = Function.Kernel && isGridBarrier(Call);
-    if (Found == Here.end() && !Barrier)
+    SuspensionPoint Point;
+    if (Found != Here.end()) {
+      Point = Found->second;
+      Here.erase(Found);
+    } else if (!isGridBarrier(Call) && !(Point.Callee = withBarrier(Call))) {
       return;
-    SuspensionPoint Point = Found == Here.end() ? SuspensionPoint{} : Found->second;
+    }
     Point.Call = Call;
     Point.Name = Name;
+    Result->CallsMpi |= Point.Mpi || (Point.Callee && Point.Callee->CallsMpi);
     Result->Points.push_back(Point);
   };
-  CallFinder(Visit).TraverseStmt(Function.Function->getBody());
-  if (!Meets) // barriers alone are no reason to split
+  CallFinder(Visit, /*Lambdas=*/false).TraverseStmt(Written->getBody());
+  if (!Here.empty())
+    Result->InLambdas.push_back(Written->getLocation());
+  if (Result->Kernel && !Result->CallsMpi) // barriers alone are no reason to split
     Result->Points.clear();
   llvm::stable_sort(Result->Points, [](auto &A, auto &B) { return A.Name.Begin < B.Name.Begin; });
   unsigned Number = 0;
@@ -102,14 +122,30 @@ const SplitFunction *SplitFunctions::of(const ScopedFunction &Function, unsigned
     Point.First = Number + 1;
     Number = Point.Last = Number + (Point.Callee ? Point.Callee->resumePoints() : 1);
   }
-  if (!Result->Points.empty())
-    Result->Instances = instancesOf(Function.Function);
-  Known[{&Function, Version}] = std::move(Result); // the map may have grown meanwhile
-  const SplitFunction *Made = Known[{&Function, Version}].get();
-  if (Made->Points.empty())
-    return nullptr;
-  Order.push_back(Made);
-  return Made;
+  if (!Result->Points.empty()) {
+    Result->Instances = instancesOf(Written);
+    findOthers(*Result);
+  }
+  std::unique_ptr<SplitFunction> &Made = Known[{Written, Version}]; // the map may have grown
+  Made = std::move(Result);
+  return Made->Points.empty() ? nullptr : Made.get();
+}
+
+/// Barriers that only an instantiation shows, or that stand in lambdas.
+void SplitFunctions::findOthers(SplitFunction &F) {
+  Locations Where(Code);
+  std::set<Position> Points;
+  for (const SuspensionPoint &Point : F.Points)
+    Points.insert(Point.Name.Begin);
+  auto Visit = [&](const CallExpr *Call) {
+    if (!isGridBarrier(Call) && !withBarrier(Call))
+      return;
+    SourceLocation Name = nameLocation(Call->getCallee()->IgnoreParenImpCasts());
+    if (!Points.count(Where.position(Name)))
+      F.OtherBarriers.push_back(Name);
+  };
+  for (const FunctionDecl *Instance : F.Instances)
+    CallFinder(Visit, /*Lambdas=*/true).TraverseStmt(Instance->getBody());
 }
 
 } // namespace gmpi::translate

@@ -31,9 +31,14 @@ struct SplitFunction {
   const clang::FunctionDecl *Written;
   /// What the compiler makes of it: its instantiations or, where it is no template, itself.
   std::vector<const clang::FunctionDecl *> Instances;
+  const ScopedFunction *Scoped = nullptr; ///< null: it makes no MPI call, but meets at the grid's barrier
   unsigned Version = 0; ///< index into its ScopedFunction's Specialisations
   bool Kernel = false;
   std::vector<SuspensionPoint> Points; ///< in source order
+  /// It suspends for more than barriers.
+  bool CallsMpi = false;
+  /// Grid-scope calls in lambdas, and barriers of the grid that are no suspension point.
+  std::vector<clang::SourceLocation> InLambdas, OtherBarriers;
 
   unsigned resumePoints() const { return Points.empty() ? 0 : Points.back().Last; }
 };
@@ -42,17 +47,18 @@ class SplitFunctions {
 public:
   SplitFunctions(const Pass &Code, const ScopeResult &Scopes) : Code(Code), Scopes(Scopes) {}
 
-  /// Null where the function has nothing to suspend for.
-  const SplitFunction *of(const ScopedFunction &Function, unsigned Version);
-  /// Those found so far, callees before their callers.
-  const std::vector<const SplitFunction *> &inOrder() const { return Order; }
+  /// Null where the function has nothing to suspend for. Written: its definition.
+  const SplitFunction *of(const clang::FunctionDecl *Written, unsigned Version);
 
 private:
+  friend class PointFinder;
+  const SplitFunction *withBarrier(const clang::CallExpr *Call);
+  void findOthers(SplitFunction &F);
+
   const Pass &Code;
   const ScopeResult &Scopes;
-  using Key = std::pair<const ScopedFunction *, unsigned>;
+  using Key = std::pair<const clang::FunctionDecl *, unsigned>;
   std::map<Key, std::unique_ptr<SplitFunction>> Known;
-  std::vector<const SplitFunction *> Order;
 };
 
 } // namespace gmpi::translate

@@ -56,13 +56,13 @@ public:
   }
 
   /// See callEdits().
-  Edits version(const ScopedFunction &F, unsigned Index,
-                llvm::ArrayRef<SuspensionPoint> Suspending) {
-    for (const SuspensionPoint &Point : Suspending)
+  Edits splitVersion(const SplitFunction &F) {
+    for (const SuspensionPoint &Point : F.Points)
       Left.insert(Point.Name.Begin);
     Edits Own;
-    rewrite(F.Specialisations[Index], Own);
-    rewriteWithin(asWritten(F.Function), Own);
+    if (F.Scoped)
+      rewrite(F.Scoped->Specialisations[F.Version], Own);
+    rewriteWithin(F.Written, Own);
     return Own;
   }
 
@@ -235,10 +235,8 @@ void CallLowering::tellUnreached() {
 
 void lowerCalls(Lowering &L) { CallLowering(L).lower(); }
 
-std::vector<std::pair<Span, std::string>> callEdits(Lowering &L, const ScopedFunction &F,
-                                                    unsigned Version,
-                                                    llvm::ArrayRef<SuspensionPoint> Suspending) {
-  return CallLowering(L).version(F, Version, Suspending).all();
+std::vector<std::pair<Span, std::string>> callEdits(Lowering &L, const SplitFunction &F) {
+  return CallLowering(L).splitVersion(F).all();
 }
 
 } // namespace gmpi::translate

@@ -71,10 +71,9 @@ struct Lowering {
 
 /// Rewrites kernels: `__queue` in place, then what launches and registers it.
 void lowerKernels(Lowering &L);
-/// What becomes of one version's calls, pragmas and shared variables, but for calls that suspend.
-std::vector<std::pair<Span, std::string>> callEdits(Lowering &L, const ScopedFunction &F,
-                                                    unsigned Version,
-                                                    llvm::ArrayRef<SuspensionPoint> Suspending);
+/// What becomes of a split function's calls, pragmas and shared variables, but for the calls that
+/// suspend.
+std::vector<std::pair<Span, std::string>> callEdits(Lowering &L, const SplitFunction &F);
 /// Rewrites MPI calls, and makes the copies of device functions reached under several scopes.
 void lowerCalls(Lowering &L);
 /// Rewrites launches, and references to kernels.

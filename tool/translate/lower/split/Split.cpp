@@ -13,7 +13,8 @@ using llvm::StringRef;
 void SplitLowering::lower() {
   for (const ScopedFunction &F : L.Scopes.Functions)
     if (F.Kernel)
-      if (const SplitFunction *Split = Functions.of(F, 0); Split && !Split->Instances.empty())
+      if (const SplitFunction *Split = Functions.of(F.Function, 0);
+          Split && !Split->Instances.empty())
         make(*Split);
   for (auto &[F, V] : Versions)
     if (!F->Kernel && V.good())
@@ -51,17 +52,21 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
   if (!F.Kernel && !canBeMethod(F.Written))
     return V;
   auto S = readSignature(L.Code, F.Written);
-  auto Plan = planFrame(L.Code, F, Refuse);
-  if (!S || !Plan || !Good)
+  auto Plan = planFrame(L.Code, L.Scopes, F, Refuse);
+  for (SourceLocation Loc : F.InLambdas)
+    Refuse(Locations(L.Code).shown(Loc), DiagId::split_lambda, {});
+  for (SourceLocation Loc : F.OtherBarriers)
+    Refuse(Locations(L.Code).shown(Loc), DiagId::split_barrier, {});
+  if (!S || !Plan || !Good || !F.InLambdas.empty() || !F.OtherBarriers.empty() ||
+      !checkSharedArguments(F, *Plan, Refuse))
     return V;
   V.Plan = std::move(*Plan);
   Edits Own;
   Position Brace{S->Body.File, S->Body.Offset + 1};
   if (F.Kernel)
     Own.insert(Brace, prologue(F, V.Plan));
-  const ScopedFunction &Scoped = *L.Scopes.find(F.Written);
   std::vector<Replacement> Calls;
-  for (auto &[What, Text] : callEdits(L, Scoped, F.Version, F.Points))
+  for (auto &[What, Text] : callEdits(L, F))
     Calls.push_back({What, Text});
   BodySplitter Splitter(L, F, V.Plan, std::move(Calls), Refuse);
   if (!Splitter.split(Own, Brace, {S->Body.File, S->Whole.End - 1}))
@@ -82,6 +87,25 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
   return V;
 }
 
+/// A function that keeps a parameter must not be given an address that means nothing later.
+bool SplitLowering::checkSharedArguments(const SplitFunction &F, const FramePlan &Plan,
+                                         BodySplitter::Refusal Refuse) {
+  Locations Where(L.Code);
+  for (auto [Point, Argument] : Plan.SharedArguments) {
+    const SplitFunction &Callee = *F.Points[Point].Callee;
+    if (Argument >= Callee.Written->getNumParams())
+      continue;
+    const ParmVarDecl *Parameter = Callee.Written->getParamDecl(Argument);
+    const FrameVariable *Kept = Versions.at(&Callee).Plan.find(Where, Parameter);
+    if (!Kept || !Kept->inFrame())
+      continue;
+    Refuse(Where.shown(F.Points[Point].Call->getExprLoc()), DiagId::split_shared_pointer,
+           {Parameter->getNameAsString()});
+    return false;
+  }
+  return true;
+}
+
 /// Whether anything but what suspends talks to the proxy.
 bool SplitLowering::usesQueue(const ScopedFunction &F, unsigned Version) const {
   const Specialisation &S = F.Specialisations[Version];
@@ -96,7 +120,7 @@ bool SplitLowering::usesQueue(const ScopedFunction &F, unsigned Version) const {
 
 std::string SplitLowering::prologue(const SplitFunction &F, const FramePlan &Plan) const {
   std::string Text = " ::gmpi::Frame gmpi_frame(gmpi_segment);";
-  if (usesQueue(*L.Scopes.find(F.Written), F.Version))
+  if (usesQueue(*F.Scoped, F.Version))
     Text += " ::gmpi::Participant gmpi_participant(gmpi_segment.launched());";
   Text += " bool gmpi_re = gmpi_resume != 0;";
   if (Plan.Exits)

@@ -12,6 +12,7 @@
 
 #include "../../analyze/FramePlan.h"
 #include "../Lowering.h"
+#include "Body.h"
 
 namespace gmpi::translate {
 
@@ -42,6 +43,8 @@ private:
   std::string kernelText(const SplitVersion &V, Edits &Own, const Signature &S) const;
   std::string prologue(const SplitFunction &F, const FramePlan &Plan) const;
   bool usesQueue(const ScopedFunction &F, unsigned Version) const;
+  bool checkSharedArguments(const SplitFunction &F, const FramePlan &Plan,
+                            BodySplitter::Refusal Refuse);
   bool canBeMethod(const clang::FunctionDecl *F);
   void insertDeviceFunction(const SplitVersion &V, const Signature &S);
 
