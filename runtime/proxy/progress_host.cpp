@@ -27,6 +27,10 @@ bool Progress::take_handed() {
     std::lock_guard lock(handed_mutex_);
     handed_now_.swap(handed_);
   }
+  // What a kernel's segment put into the ring before its driver handed a call over comes first.
+  do
+    take_attributes();
+  while (!caught_up_);
   for (const Handed &handed : handed_now_) {
     begin(handed.attribute, handed.data);
     handed_taken_.store(++taken, std::memory_order_release);

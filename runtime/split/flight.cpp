@@ -203,8 +203,6 @@ Task Flight::fly() {
     launch_next();
   }
   counts_.total = Clock::now() - began_;
-  // Detached sends may still be on their way to the proxy, in memory that the next launch uses.
-  co_await until([this] { return progress_.handed_taken() >= handed_; });
   Attribute leave{};
   leave.function = Function::leave;
   leave.launch = segment_.launch;

@@ -63,7 +63,9 @@ private:
   Task call();
   Task communicate();
   Task gather(const Buffers &buffers);
+  Task take_slot(Attribute &attribute);
   Task follow(Attribute &attribute, const Buffers &buffers);
+  Task serve_copy(const Attribute &attribute, const Buffers &buffers, const Reply &reply);
   Task copies_done();
   Task complete_requests();
   Task complete(MPI_Request request, bool wait, CallResult &result);

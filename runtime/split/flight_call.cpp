@@ -1,6 +1,7 @@
 // A launch's MPI calls: what a kernel's threads do under --lower=queue (queue/call_device.hpp),
 // done by the driver. Data in global memory it copies itself, by way of the segments' stream; what
 // is each thread's own comes in the Request and goes with the next Segment.
+#include "call_result.hpp"
 #include "flight.hpp"
 
 #include "../proxy/proxy.hpp"
@@ -57,35 +58,6 @@ bool goes_nowhere(Function function, const Arguments &a) {
   }
 }
 
-CallResult nothing_received(int source) {
-  CallResult result{};
-  result.flag = 1;
-  result.source = source;
-  result.tag = MPI_ANY_TAG;
-  result.request = MPI_REQUEST_NULL;
-  return result;
-}
-
-MPI_Status make_status(const CallResult &result) {
-  MPI_Status status{};
-  status.MPI_SOURCE = result.source;
-  status.MPI_TAG = result.tag;
-  status.MPI_ERROR = result.error;
-  set_status_bytes(status, static_cast<long long>(result.bytes));
-  return status;
-}
-
-CallResult result_of(const Reply &reply) {
-  CallResult result{};
-  result.error = reply.error;
-  result.flag = reply.kind != ReplyKind::accepted;
-  result.source = reply.source;
-  result.tag = reply.tag;
-  result.bytes = reply.kind == ReplyKind::answer ? reply.bytes : reply.message_bytes;
-  result.request = MPI_REQUEST_NULL;
-  return result;
-}
-
 } // namespace
 
 Task Flight::call() {
@@ -95,6 +67,8 @@ Task Flight::call() {
     co_await complete_requests();
   else
     co_await communicate();
+  // Calls that the next segment's threads put into the ring come after this one.
+  co_await until([this] { return progress_.handed_taken() >= handed_; });
   write_results();
 }
 
@@ -163,7 +137,6 @@ Task Flight::communicate() {
 
 /// Brings small data to the host.
 Task Flight::gather(const Buffers &buffers) {
-  co_await until([this] { return progress_.handed_taken() >= handed_; });
   if (own(own_send)) {
     std::memcpy(outgoing_, request_->data, buffers.in_bytes);
   } else {
@@ -172,146 +145,64 @@ Task Flight::gather(const Buffers &buffers) {
   }
 }
 
+/// A slot for the new request; waits while there is none.
+Task Flight::take_slot(Attribute &attribute) {
+  std::uint32_t slot = 0;
+  co_await until([&, said = false, start = Clock::now()]() mutable {
+    if (progress_.slots().take(slot, attribute.serial))
+      return true;
+    if (!said && Clock::now() - start > std::chrono::duration<double>(settings().stall_seconds)) {
+      said = true;
+      say("%s at %s waits: %u requests of split kernels are unfinished, and no more can be",
+          name_of(request_->function), place(request_->site).c_str(),
+          driver_slots - launches_at_once);
+    }
+    return false;
+  });
+  attribute.slot = request_slots + slot;
+  attribute.turn = progress_.slots().turn(slot);
+  segment_.result.request =
+      encode_request({slot, static_cast<std::uint32_t>(device_) | driver_device, attribute.serial});
+}
+
 /// Hands the call over and serves the copies that it needs, to its last Reply or, for a nonblocking
 /// one, until its data is the host's.
 Task Flight::follow(Attribute &attribute, const Buffers &buffers) {
   const bool nonblocking = kind_of(attribute.function) == Kind::nonblocking;
-  std::uint32_t slot = slot_, serial = 0;
-  if (nonblocking) {
-    co_await until([&, said = false, start = Clock::now()]() mutable {
-      if (progress_.slots().take(slot, serial))
-        return true;
-      if (!said && Clock::now() - start > std::chrono::duration<double>(settings().stall_seconds)) {
-        said = true;
-        say("%s at %s waits: %u requests of split kernels are unfinished, and no more can be",
-            name_of(request_->function), place(request_->site).c_str(),
-            driver_slots - launches_at_once);
-      }
-      return false;
-    });
-    attribute.slot = request_slots + slot;
-    attribute.serial = serial;
-    attribute.turn = progress_.slots().turn(slot);
-  }
+  if (nonblocking)
+    co_await take_slot(attribute);
+  Slots &slots = progress_.slots();
+  const std::uint32_t slot = attribute.slot - request_slots;
   std::uint32_t turn = attribute.turn;
   hand_over(attribute, outgoing_);
-  segment_.result = nothing_received(MPI_ANY_SOURCE);
-  if (nonblocking)
-    segment_.result.request =
-        encode_request({slot, static_cast<std::uint32_t>(device_) | driver_device, serial});
   if (nonblocking && attribute.inline_in)
     co_return;
   for (;;) {
-    co_await until([&] { return progress_.slots().turn(slot) != turn; });
-    turn = progress_.slots().turn(slot);
-    const Reply reply = progress_.slots().last_reply(slot);
-    if (reply.kind == ReplyKind::done) {
-      if (nonblocking) // refused: the request is completed, with its error
-        co_return;
-      if (reply.bytes != 0)
-        receive(buffers, 0, progress_.slots().payload(slot), reply.bytes);
+    co_await until([&] { return slots.turn(slot) != turn; });
+    turn = slots.turn(slot);
+    const Reply reply = slots.last_reply(slot);
+    if (asks_for_copy(reply.kind))
+      co_await serve_copy(attribute, buffers, reply);
+    else if (!nonblocking && reply.bytes != 0)
+      receive(buffers, 0, slots.payload(slot), reply.bytes);
+    if (reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_out)
+      continue;
+    if (!nonblocking) // else the request has the rest, its error too
       segment_.result = result_of(reply);
-      co_return;
-    }
-    bool in = reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_in_last;
-    if (in && own(own_send))
-      std::memcpy(reply.address, request_->data + reply.offset, reply.bytes);
-    else if (in)
-      copy(reply.address, static_cast<const unsigned char *>(buffers.in) + reply.offset,
-           reply.bytes);
-    else
-      receive(buffers, reply.offset, static_cast<unsigned char *>(reply.address), reply.bytes);
-    co_await copies_done();
-    Attribute copied = make_attribute(Function::copied);
-    copied.slot = attribute.slot;
-    progress_.hand_over(copied);
-    if (reply.kind == ReplyKind::copy_in_last)
-      co_return;
-    if (reply.kind == ReplyKind::copy_out_last) {
-      segment_.result = result_of(reply);
-      co_return;
-    }
+    co_return;
   }
 }
 
-Task Flight::complete_requests() {
-  const Arguments &a = request_->arguments;
-  const bool all = request_->function == Function::Waitall;
-  const bool wait = request_->function != Function::Test;
-  const std::size_t count = all ? static_cast<std::size_t>(a.count > 0 ? a.count : 0) : 1;
-  requests_.resize(count);
-  statuses_.clear();
-  if (own(own_requests))
-    std::memcpy(requests_.data(), request_->data, count * sizeof(MPI_Request));
-  else if (count != 0)
-    copy(requests_.data(), all ? a.requests : a.request, count * sizeof(MPI_Request));
-  CallResult last = nothing_received(MPI_ANY_SOURCE);
-  int error = MPI_SUCCESS;
-  for (std::size_t i = 0; i < count; ++i) {
-    co_await complete(requests_[i], wait, last);
-    requests_[i] = last.request;
-    if (last.error != MPI_SUCCESS)
-      error = last.error;
-    if (all)
-      statuses_.push_back(make_status(last));
-  }
-  segment_.result = last;
-  if (all && a.statuses != MPI_STATUSES_IGNORE && error != MPI_SUCCESS)
-    error = MPI_ERR_IN_STATUS;
-  segment_.result.error = error;
-}
-
-Task Flight::complete(MPI_Request request, bool wait, CallResult &result) {
-  if (request == MPI_REQUEST_NULL || request == null_peer_request()) {
-    result = nothing_received(request == MPI_REQUEST_NULL ? MPI_ANY_SOURCE : MPI_PROC_NULL);
-    co_return;
-  }
-  if (!is_kernel_request(request)) {
-    co_await complete_foreign(request, wait, result);
-    co_return;
-  }
-  Progress &progress = Proxy::instance()->progress_of(request);
-  KernelRequest decoded = decode_request(request);
-  Claim claim;
-  bool done = progress.claim(decoded, claim, false);
-  if (!done && wait) {
-    if (decoded.device & driver_device) { // for reports
-      Attribute waiting = make_attribute(Function::waiting);
-      waiting.slot = request_slots + decoded.slot;
-      progress.hand_over(waiting);
-    }
-    co_await until([&] { return progress.claim(decoded, claim, true); });
-    done = true;
-  }
-  if (!done) {
-    result = CallResult{};
-    result.request = request;
-    co_return;
-  }
-  if (claim.received != 0)
-    copy(claim.to, claim.data.address, claim.received);
-  result = nothing_received(claim.source);
-  result.error = claim.error;
-  result.tag = claim.tag;
-  result.bytes = claim.message_bytes;
-  if (&progress == &progress_)
-    claims_.push_back(claim);
-  else {
-    co_await copies_done();
-    progress.release(claim);
-  }
-}
-
-/// A request of the host program's own.
-Task Flight::complete_foreign(MPI_Request request, bool wait, CallResult &result) {
-  turn_ = progress_.slots().turn(slot_);
-  Attribute attribute = make_attribute(wait ? Function::Wait : Function::Test);
-  attribute.in_bytes = to_word(request) & content_mask;
-  hand_over(attribute, nullptr);
-  co_await until([this] { return replied(); });
-  result = result_of(reply_);
-  if (!result.flag)
-    result.request = request;
+/// What a Reply asks for, and tells the proxy when it is done.
+Task Flight::serve_copy(const Attribute &attribute, const Buffers &buffers, const Reply &reply) {
+  if (reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_in_last)
+    copy(reply.address, static_cast<const unsigned char *>(buffers.in) + reply.offset, reply.bytes);
+  else
+    receive(buffers, reply.offset, static_cast<unsigned char *>(reply.address), reply.bytes);
+  co_await copies_done();
+  Attribute copied = make_attribute(Function::copied);
+  copied.slot = attribute.slot;
+  progress_.hand_over(copied);
 }
 
 /// Waits for the copies under way.
@@ -347,35 +238,6 @@ void Flight::deliver_own(const void *from, std::size_t offset, std::size_t bytes
   std::memcpy((small ? segment_.small.bytes : incoming_) + offset, from, bytes);
   segment_.data = small ? nullptr : arrived_;
   segment_.data_bytes = static_cast<std::uint32_t>(end);
-}
-
-/// Results that the user wants in global memory; the others the next segment's threads write.
-void Flight::write_results() {
-  const Arguments &a = request_->arguments;
-  const CallResult &result = segment_.result;
-  auto write = [&](auto *to, const auto &value, Own whose) {
-    if (to != nullptr && !own(whose))
-      copy(to, &value, sizeof(value));
-  };
-  write(a.new_request, result.request, own_requests);
-  write(a.result, int(result.flag), own_flag);
-  if (request_->function == Function::Waitall) {
-    std::size_t bytes = statuses_.size() * sizeof(MPI_Status);
-    if (bytes == 0)
-      return;
-    if (!own(own_requests))
-      copy(a.requests, requests_.data(), requests_.size() * sizeof(MPI_Request));
-    if (a.statuses == MPI_STATUSES_IGNORE)
-      return;
-    if (own(own_status))
-      deliver_own(statuses_.data(), 0, bytes);
-    else
-      copy(a.statuses, statuses_.data(), bytes);
-    return;
-  }
-  write(a.request, result.request, own_requests);
-  if (a.status != MPI_STATUS_IGNORE && result.flag)
-    write(a.status, make_status(result), own_status);
 }
 
 void Flight::refuse_large(std::uint64_t bytes) const {

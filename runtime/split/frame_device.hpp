@@ -228,9 +228,6 @@ private:
     static_assert(sizeof(T) <= Bytes,
                   "a variable is larger than the translator found it: translate this "
                   "file again, with the mpi.h that it is compiled with");
-    static_assert(
-        std::is_trivially_copyable<std::remove_all_extents_t<T>>::value,
-        "only trivially copyable variables can live across an MPI call under --lower=split");
   }
   template <class T, unsigned Offset, unsigned Bytes>
   GMPI_DEVICE split::Plain<T> *thread_slot() const {

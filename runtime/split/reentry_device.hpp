@@ -18,6 +18,9 @@ template <class T>
 using Plain =
     typename WithoutRestrict<std::remove_cv_t<std::remove_reference_t<T>>>::type;
 
+/// What a reference of type T is bound to.
+template <class T> using Referent = std::remove_reference_t<T>;
+
 /// Some value.
 template <class T> GMPI_DEVICE Plain<T> nothing() {
   union Storage {

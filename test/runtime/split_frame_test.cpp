@@ -174,6 +174,28 @@ struct Narrow {
   }
 };
 
+/// One thread sends an even number, the grid the odd one after it, again and again.
+struct Alternates {
+  static constexpr int points = 1;
+  static constexpr split::Sizes sizes{4, 0, 0, false, false};
+  int count;
+
+  template <int R> void run(Segment segment, int *) const {
+    Participant participant(segment.launched());
+    Frame frame(segment);
+    bool re = R != 0;
+    for (int i = re ? frame.saved_uniform<int, 0, 4>() : 0; re || i < count; ++i) {
+      int even = 2 * i, odd = even + 1;
+      if (!re && thread_number() == 0)
+        thread::MPI_Send({file, 1}, &even, 1, MPI_INT, 0, 70, MPI_COMM_WORLD);
+      if (split::MPI_Send<1>(frame, re, {file, 2}, &odd, 1, MPI_INT, 0, 70, MPI_COMM_WORLD)) {
+        frame.save_uniform<0, 4>(i);
+        return;
+      }
+    }
+  }
+};
+
 /// Writes, suspends, reads what another block has written.
 struct Barriers {
   static constexpr int points = 1;
@@ -221,6 +243,17 @@ TEST(SplitFrame, early_returns) {
 TEST(SplitFrame, device_functions) { run_split(Launch({3}, {40}), Nested{}); }
 
 TEST(SplitFrame, narrower_scopes) { run_split(Launch({4}, {33}), Narrow{}); }
+
+/// Messages of both ways into the proxy keep the program's order.
+TEST(SplitFrame, order_of_scopes) {
+  constexpr int count = 300;
+  run_split(Launch({2}, {32}), Alternates{count});
+  for (int i = 0; i < 2 * count; ++i) {
+    int got = -1;
+    MPI_Recv(&got, 1, MPI_INT, 0, 70, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    ASSERT_EQ(got, i);
+  }
+}
 
 TEST(SplitFrame, grid_barriers) {
   Values<int> numbers(2 * 50 * 32);
