@@ -102,6 +102,12 @@ template <class... P> struct Converted {
 
 } // namespace launch
 
+/// Which lowering launches take from now on, where their kernel has it: "queue", "split", or "" for
+/// what GMPI_LOWER says. For programs that compare lowerings, which declare it themselves:
+///   namespace gmpi { void prefer_lowering(const char *); }
+/// Any thread. Any other name ends the program.
+void prefer_lowering(const char *name);
+
 /// Registers a kernel when the program starts. Defined by translated files, one a kernel.
 class Kernel {
 public:

@@ -1,15 +1,20 @@
-// GMPI_LOWER, and what is said of it.
+// GMPI_LOWER, what the program itself prefers, and what is said of both.
 #include "lowering.hpp"
 
 #include "../proxy/report.hpp"
 #include "../proxy/settings.hpp"
 
+#include <atomic>
+#include <cstring>
 #include <mutex>
 #include <set>
 
 namespace gmpi::launch {
 
 namespace {
+
+/// What the program asks for; any: what GMPI_LOWER says.
+std::atomic<WantedLowering> preferred{WantedLowering::any};
 
 bool is_first_time(const KernelEntry &entry) {
   static std::mutex mutex;
@@ -25,7 +30,9 @@ std::string name(const KernelEntry &entry) {
 } // namespace
 
 bool is_decided(const KernelEntry &entry, Lowering &lowering) {
-  const WantedLowering wanted = settings().lowering;
+  const WantedLowering by_program = preferred;
+  const bool is_by_program = by_program != WantedLowering::any;
+  const WantedLowering wanted = is_by_program ? by_program : settings().lowering;
   const bool has_queue = entry.queue != nullptr;
   if (has_queue && entry.has_split() && wanted == WantedLowering::any)
     return false;
@@ -33,9 +40,9 @@ bool is_decided(const KernelEntry &entry, Lowering &lowering) {
   lowering = split ? Lowering::split : Lowering::queue;
   if ((wanted == WantedLowering::split && !split) || (wanted == WantedLowering::queue && split))
     if (is_first_time(entry))
-      say("GMPI_LOWER is '%s', but kernel %s was translated with --lower=%s alone: that is what "
-          "runs",
-          split ? "queue" : "split", name(entry).c_str(), split ? "split" : "queue");
+      say("%s '%s', but kernel %s was translated with --lower=%s alone: that is what runs",
+          is_by_program ? "the program prefers" : "GMPI_LOWER is", split ? "queue" : "split",
+          name(entry).c_str(), split ? "split" : "queue");
   return true;
 }
 
@@ -48,3 +55,14 @@ void say_split(const KernelEntry &entry, unsigned long long wanted, unsigned lon
 }
 
 } // namespace gmpi::launch
+
+void gmpi::prefer_lowering(const char *name) {
+  if (*name == '\0')
+    launch::preferred = WantedLowering::any;
+  else if (std::strcmp(name, "queue") == 0)
+    launch::preferred = WantedLowering::queue;
+  else if (std::strcmp(name, "split") == 0)
+    launch::preferred = WantedLowering::split;
+  else
+    fatal("the program prefers the lowering '%s', which is neither queue nor split", name);
+}

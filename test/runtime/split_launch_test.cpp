@@ -71,6 +71,18 @@ struct Send {
   }
 };
 
+/// Launched by one test only: what is said once a kernel is said there.
+struct Lone {
+  static constexpr int points = 1;
+  static constexpr split::Sizes sizes{0, 0, 0, false, false};
+
+  template <int R> void run(Segment segment, int *) const {
+    Frame frame(segment);
+    bool re = R != 0;
+    split::grid_sync<1>(frame, re);
+  }
+};
+
 template <class K> void start(const Launch &launch, K kernel) {
   SplitProgram<K>::launch(launch, kernel, nullptr);
 }
@@ -224,6 +236,37 @@ TEST(SplitLaunch, choice_of_lowering) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "gmpi: rank 0: kernel both (split_launch_test.cu:40) is split at its MPI calls: 5000 "
             "blocks are launched, and the device holds 256 at once\n");
+}
+
+/// A program that compares lowerings chooses one for each of its phases.
+TEST(SplitLaunch, preferred_lowering) {
+  Values<int> split_runs(1);
+  const int queue_runs_before = queue_runs;
+  for (const char *name : {"split", "queue", "split", ""}) {
+    prefer_lowering(name);
+    Launch({2}, {32})(both, split_runs.data);
+    wait_for_device();
+  }
+  EXPECT_EQ(queue_runs, queue_runs_before + 2);
+  EXPECT_EQ(split_runs[0], 2);
+}
+
+TEST(SplitLaunch, unknown_preferred_lowering) {
+  EXPECT_EXIT(prefer_lowering("stream"), testing::ExitedWithCode(1),
+              "the program prefers the lowering 'stream', which is neither queue nor split\n");
+}
+
+/// What a kernel does not have is said once; a kernel that has one lowering runs so.
+TEST(SplitLaunch, preferred_lowering_that_a_kernel_lacks) {
+  prefer_lowering("queue");
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 2; ++i)
+    start(Launch({2}, {32}), Lone{});
+  wait_for_device();
+  prefer_lowering("");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "gmpi: rank 0: the program prefers 'queue', but kernel tested (split_launch_test.cu:1) "
+            "was translated with --lower=split alone: that is what runs\n");
 }
 
 TEST(SplitLaunch, settings_reach_every_kernel) {
