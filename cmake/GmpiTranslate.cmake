@@ -102,11 +102,11 @@ function(_gmpi_translate target device lower remarks source output)
   add_custom_command(
     OUTPUT "${translated}"
     COMMAND "${GMPI_TRANSLATE}" "${source}" -o "${translated}" ${options}
-            "--depfile=${translated}.d" -- "-std=c++$<IF:$<BOOL:${standard}>,${standard},17>"
+            "--depfile=${translated}.depends" -- "-std=c++$<IF:$<BOOL:${standard}>,${standard},17>"
             "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
             "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
     DEPENDS "${source}" ${GMPI_TRANSLATE_DEPENDS}
-    DEPFILE "${translated}.d"
+    DEPFILE "${translated}.depends"
     COMMENT "Translating ${name} for the ${device} device"
     COMMAND_EXPAND_LISTS VERBATIM)
   set(${output} "${translated}" PARENT_SCOPE)

@@ -1,27 +1,25 @@
-// Laplace's equation on a square by Jacobi's iteration, all of it in one kernel: each rank holds some
-// rows, trades the rows at its edges with its neighbours by MPI_Sendrecv, and sums the change of a
-// step over all ranks by MPI_Allreduce, until it is below the tolerance or the steps are used up.
+// Laplace's equation on a square by Jacobi's iteration, all of it in one kernel: each rank holds
+// some rows, trades the rows at its edges with its neighbours by MPI_Sendrecv, and sums the change
+// of a step over all ranks by MPI_Allreduce, until it is below the tolerance or the steps are used
+// up.
 //
 // The result is checked against a serial solution on the host, point by point.
 //
-//   mpiexec -n 4 ./jacobi [--size N] [--steps N] [--tolerance T] [--blocks N] [--threads N] [--no-check]
+//   mpiexec -n 4 ./jacobi [--size N] [--steps N] [--tolerance T] [--blocks N] [--threads N]
+//   [--no-check]
+//                         [--compare]
+//
+// --compare, for a program translated with --lower=queue,split: once with each lowering, in one
+// table, and the same MPI calls made by the hosts alone.
 #include <mpi.h>
 
+#include "../common/compare.h"
+
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
-
-#define CUDA_CHECK(call)                                                                           \
-  do {                                                                                             \
-    cudaError_t error = (call);                                                                    \
-    if (error != cudaSuccess) {                                                                    \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                          \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                                                \
-    }                                                                                              \
-  } while (0)
 
 constexpr int max_threads = 1024;
 
@@ -82,8 +80,8 @@ __global__ void jacobi(double *u, double *v, Part part, int steps, double tolera
     int width = part.width;
     MPI_Sendrecv(v + width, width, MPI_DOUBLE, part.above, 0, v + (part.rows - 1) * width, width,
                  MPI_DOUBLE, part.below, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Sendrecv(v + (part.rows - 2) * width, width, MPI_DOUBLE, part.below, 1, v, width, MPI_DOUBLE,
-                 part.above, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(v + (part.rows - 2) * width, width, MPI_DOUBLE, part.below, 1, v, width,
+                 MPI_DOUBLE, part.above, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 
     double squares = 0; // the same in every thread
     for (int block = 0; block < gridDim.x; ++block)
@@ -102,7 +100,8 @@ __global__ void jacobi(double *u, double *v, Part part, int steps, double tolera
     *outcome = {step, change};
 }
 
-// --- the host -----------------------------------------------------------------------------------------
+// --- the host
+// -----------------------------------------------------------------------------------------
 
 struct Options {
   int size = 256; ///< points in each direction, the edges not counted
@@ -111,13 +110,15 @@ struct Options {
   int blocks = 8;
   int threads = 128;
   bool check = true;
+  bool compare = false;
 };
 
 [[noreturn]] static void usage(const char *problem) {
-  std::fprintf(stderr,
-               "%s\nusage: jacobi [--size N] [--steps N] [--tolerance T] [--blocks N] [--threads N] "
-               "[--no-check]\n",
-               problem);
+  std::fprintf(
+      stderr,
+      "%s\nusage: jacobi [--size N] [--steps N] [--tolerance T] [--blocks N] [--threads N] "
+      "[--no-check] [--compare]\n",
+      problem);
   MPI_Abort(MPI_COMM_WORLD, 2);
   std::exit(2);
 }
@@ -127,6 +128,10 @@ static Options parse(int argc, char **argv, int ranks) {
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--no-check")) {
       options.check = false;
+      continue;
+    }
+    if (!std::strcmp(argv[i], "--compare")) {
+      options.compare = true;
       continue;
     }
     int *value = !std::strcmp(argv[i], "--size")      ? &options.size
@@ -192,27 +197,23 @@ static bool is_right(const std::vector<double> &mine, int first, int width, cons
   for (std::size_t i = 0; i < mine.size(); ++i)
     worst = std::fmax(worst, std::fabs(mine[i] - serial[std::size_t(first) * width + i]));
   bool stopped_rightly = outcome.steps == options.steps || change < options.tolerance * (1 + 1e-9);
-  bool right = worst <= 1e-12 && std::fabs(outcome.change - change) <= 1e-9 * change && stopped_rightly;
+  bool right =
+      worst <= 1e-12 && std::fabs(outcome.change - change) <= 1e-9 * change && stopped_rightly;
   if (!right)
     std::fprintf(stderr, "rows from %d: differ by up to %g; change %.12g, serially %.12g\n", first,
                  worst, outcome.change, change);
   return right;
 }
 
-int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  int rank, ranks;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  Options options = parse(argc, argv, ranks);
+struct Result {
+  Outcome outcome;
+  double seconds;
+  bool right; ///< on every rank; true where nothing was to be checked
+};
 
-  int width = options.size + 2;
-  int first = rank * options.size / ranks; // the row above this rank's own
-  int own = (rank + 1) * options.size / ranks - first;
-  Part part{width, own + 2, rank == 0 ? MPI_PROC_NULL : rank - 1,
-            rank == ranks - 1 ? MPI_PROC_NULL : rank + 1};
-
-  std::vector<double> mine = start(first, part.rows, width);
+/// Solves it in one kernel, from the start.
+static Result solve(const Part &part, int first, const Options &options) {
+  std::vector<double> mine = start(first, part.rows, part.width);
   std::size_t bytes = mine.size() * sizeof(double);
   double *u, *v, *sum_by_block;
   Outcome *result;
@@ -234,20 +235,95 @@ int main(int argc, char **argv) {
   Outcome outcome;
   CUDA_CHECK(cudaMemcpy(&outcome, result, sizeof(Outcome), cudaMemcpyDeviceToHost));
   CUDA_CHECK(cudaMemcpy(mine.data(), outcome.steps % 2 ? v : u, bytes, cudaMemcpyDeviceToHost));
-  int right = !options.check || is_right(mine, first, width, outcome, options);
-  int all_right = 0;
-  MPI_Allreduce(&right, &all_right, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-  if (rank == 0)
-    std::printf("%d x %d points on %d ranks: %d steps, change %.3e, %.2f us a step; %s\n",
-                options.size, options.size, ranks, outcome.steps, outcome.change,
-                1e6 * seconds / outcome.steps,
-                !options.check ? "not checked"
-                : all_right    ? "as the serial solution"
-                               : "NOT as the serial solution");
-
   for (void *memory : {static_cast<void *>(u), static_cast<void *>(v),
                        static_cast<void *>(sum_by_block), static_cast<void *>(result)})
     CUDA_CHECK(cudaFree(memory));
+
+  int right = !options.check || is_right(mine, first, part.width, outcome, options);
+  int all_right = 0;
+  MPI_Allreduce(&right, &all_right, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  return {outcome, seconds, all_right != 0};
+}
+
+static const char *verdict(const Result &result, const Options &options) {
+  return !options.check ? "not checked"
+         : result.right ? "as the serial solution"
+                        : "NOT as the serial solution";
+}
+
+constexpr int calls_a_step = 3;
+
+/// Microseconds that one MPI call of a step takes between the hosts, with nothing computed.
+static double host_call(const Part &part, int steps) {
+  std::vector<double> rows(4 * std::size_t(part.width), 0.0);
+  double *row = rows.data(), change = 0;
+  int width = part.width;
+  MPI_Barrier(MPI_COMM_WORLD);
+  double begun = MPI_Wtime();
+  for (int step = 0; step < steps; ++step) {
+    MPI_Sendrecv(row, width, MPI_DOUBLE, part.above, 0, row + width, width, MPI_DOUBLE, part.below,
+                 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(row + 2 * width, width, MPI_DOUBLE, part.below, 1, row + 3 * width, width,
+                 MPI_DOUBLE, part.above, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Allreduce(MPI_IN_PLACE, &change, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  return 1e6 * (MPI_Wtime() - begun) / steps / calls_a_step;
+}
+
+/// The lowerings one after the other, from the same start; false where a result is wrong.
+static bool compare_lowerings(const Part &part, int first, int rank, const Options &options) {
+  double host = host_call(part, options.steps);
+  if (rank == 0)
+    std::printf("%-8s %8s %12s %12s %14s %16s %20s   %s\n", "lowering", "steps", "change",
+                "us a step", "us a call", "beyond host MPI", "launch+synchronise", "verified");
+  bool right = true;
+  for (const char *lowering : {"queue", "split"}) {
+    gmpi::prefer_lowering(lowering);
+    Options few = options;
+    few.steps = 2;
+    solve(part, first, few); // warm-up
+    Result result = solve(part, first, options);
+    right = right && result.right;
+    double step = 1e6 * result.seconds / result.outcome.steps, call = step / calls_a_step;
+    double limit = compare::launch_and_synchronise();
+    if (rank == 0)
+      std::printf("%-8s %8d %12.3e %12.2f %14.2f %16.2f %20.2f   %s\n", lowering,
+                  result.outcome.steps, result.outcome.change, step, call, call - host, limit,
+                  verdict(result, options));
+  }
+  if (rank == 0)
+    std::printf(
+        "A call includes a third of a step's computation; made by the hosts it takes %.2f us.\n",
+        host);
+  return right;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  Options options = parse(argc, argv, ranks);
+
+  int first = rank * options.size / ranks; // the row above this rank's own
+  int own = (rank + 1) * options.size / ranks - first;
+  Part part{options.size + 2, own + 2, rank == 0 ? MPI_PROC_NULL : rank - 1,
+            rank == ranks - 1 ? MPI_PROC_NULL : rank + 1};
+
+  bool right = true;
+  if (options.compare) {
+    if (rank == 0)
+      std::printf("%d x %d points on %d ranks, %d blocks of %d threads:\n", options.size,
+                  options.size, ranks, options.blocks, options.threads);
+    right = compare_lowerings(part, first, rank, options);
+  } else {
+    Result result = solve(part, first, options);
+    right = result.right;
+    if (rank == 0)
+      std::printf("%d x %d points on %d ranks: %d steps, change %.3e, %.2f us a step; %s\n",
+                  options.size, options.size, ranks, result.outcome.steps, result.outcome.change,
+                  1e6 * result.seconds / result.outcome.steps, verdict(result, options));
+  }
   MPI_Finalize();
-  return all_right ? 0 : 1;
+  return right ? 0 : 1;
 }
