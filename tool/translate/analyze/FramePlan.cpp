@@ -382,7 +382,13 @@ void FramePlanner::classify(FrameVariable &V, const VariableUses &Of) {
     return;
   }
   if (!Live && !(Addressed && InScope)) {
-    V.How = Keeping::Dead;
+    // An array that cannot be filled again needs memory that is not.
+    bool Filled = Type->isArrayType() && E->getInit() && !Plan.isPure(E->getInit()) &&
+                  !isa<DecompositionDecl>(E);
+    V.How = Filled && InScope ? Keeping::Resident : Keeping::Dead;
+    V.Bytes = Filled ? slotBytes(sizeOf(Type) + extraBytes(Type)) : 0;
+    if (Filled)
+      std::fill(V.LiveAt.begin(), V.LiveAt.end(), true);
     if (InScope && !IsParameter && !Type->isReferenceType())
       canBeCopied(V.Written, Type);
     return;
@@ -399,7 +405,8 @@ void FramePlanner::classify(FrameVariable &V, const VariableUses &Of) {
     return;
   }
   // An array cannot be given a value where it is declared but by its initializer.
-  bool FilledAgain = Type->isArrayType() && E->getInit() && !Plan.isPure(E->getInit());
+  bool FilledAgain = Type->isArrayType() && E->getInit() && !Plan.isPure(E->getInit()) &&
+                     !isa<DecompositionDecl>(E);
   V.How = (Addressed && !Lambda) || FilledAgain ? Keeping::Resident : Keeping::Spilled;
   V.Why = Of.AddressTaken && !Lambda ? "its address is taken"
           : Of.Decays                ? "it is used as a pointer"

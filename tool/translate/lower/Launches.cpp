@@ -182,7 +182,7 @@ void LaunchLowering::lowerApiCall(const KernelApiCall &Call) {
   const KernelFunction &Api = *findKernelFunction(Call.Function);
   SourceLocation Loc = nameLocation(Call.Call->getCallee()->IgnoreParenImpCasts());
   if (Where.inSystemHeader(Loc) || Api.Argument >= Call.Call->getNumArgs() ||
-      (Call.Within && !isHostCode(Call.Within)))
+      (Call.Within && !isHostCode(Call.Within) && !Call.Within->hasAttr<CUDAHostAttr>()))
     return;
   std::set<Position> Kernels;
   for (const KernelReference &Reference : L.HostModel.References)

@@ -70,7 +70,12 @@ private:
   void structure(const clang::Stmt *S);
   void body(const clang::Stmt *S, const std::string &First = "");
   void ifStatement(const clang::IfStmt *S);
+  std::string movedDeclaration(const clang::DeclStmt *S, bool Later);
+  void moveInit(const clang::Stmt *S, const clang::Stmt *Init, bool Always = false);
+  void replaceWithEnd(const Span &What, const std::string &Text);
   void loopCondition(const clang::Expr *Condition);
+  std::string conditionInBody(const clang::Expr *Condition, const clang::DeclStmt *Variable,
+                              const std::string &Left);
   void forStatement(const clang::ForStmt *S);
   void whileStatement(const clang::WhileStmt *S);
   void doStatement(const clang::DoStmt *S);
@@ -87,14 +92,24 @@ private:
   static std::string missingLines(const Span &Old, llvm::StringRef New);
 
   // Declarations.cpp
-  void declaration(const clang::DeclStmt *S, bool InHeader);
-  void variable(const clang::DeclStmt *S, const clang::VarDecl *V, FrameVariable &Of, bool InHeader);
-  std::string residentText(const clang::DeclStmt *S, const clang::VarDecl *V, FrameVariable &Of);
+  /// One variable of a declaration statement.
+  struct Declarator {
+    const clang::VarDecl *Variable;
+    std::string Specifiers; ///< those that all share; empty where there is one variable only
+    Span Before, After;     ///< around its name
+  };
+  std::vector<Declarator> declarators(const clang::DeclStmt *S);
+  void declaration(const clang::DeclStmt *S, bool Later);
+  bool headerDeclaration(const clang::DeclStmt *S);
+  std::string separately(const clang::DeclStmt *S, bool Later);
+  std::string inPlace(const clang::VarDecl *V);
+  std::string residentText(const Declarator &D, const FrameVariable &Of);
   bool anyResident(const clang::DeclStmt *S);
-  void initialized(const clang::DeclStmt *S, const clang::VarDecl *V, FrameVariable &Of,
-                   bool InHeader);
-  void decomposition(const clang::DeclStmt *S, const clang::DecompositionDecl *V,
-                     FrameVariable &Of);
+  std::string initialized(const clang::VarDecl *V, FrameVariable &Of);
+  std::string decomposition(const clang::DeclStmt *S, const clang::DecompositionDecl *V,
+                            FrameVariable &Of);
+  std::string bindings(const Span &Declared, const clang::DecompositionDecl *V, FrameVariable &Of,
+                       const std::string &Value);
   std::string parameters();
   std::string savedValue(const FrameVariable &Of, const std::string &Type) const;
   std::string saves(size_t Point);
@@ -119,7 +134,8 @@ private:
   std::string suspension(const Item &From, const std::vector<const Item *> &Before);
   void forEffective(const Span *Within,
                     llvm::function_ref<void(const Replacement &)> Visit) const;
-  std::string render(const Span &What) const;
+  /// `WithEnd`: with what is inserted right behind it, too.
+  std::string render(const Span &What, bool WithEnd = false) const;
   std::string render(const clang::Expr *E) const;
   void replace(const Span &What, std::string Text) { Replaced.push_back({What, std::move(Text)}); }
 
@@ -147,7 +163,6 @@ private:
   std::map<const clang::Expr *, size_t> Points; ///< by call, parentheses and casts left out
   std::map<const FrameVariable *, std::string> Aliases;
   std::map<size_t, std::string> Extra; ///< saves of values that the translator made, by point
-  std::string LoopStart; ///< to stand at the start of the next loop body
   bool GroupOpen = false;
   Position GroupEnd;
   unsigned Temporaries = 0;

@@ -70,43 +70,160 @@ std::string BodySplitter::savedValue(const FrameVariable &Of, const std::string 
   return "gmpi_frame.saved" + Uniform + "<decltype(" + Name + "), " + slot(Of) + ">()";
 }
 
-void BodySplitter::declaration(const DeclStmt *S, bool InHeader) {
-  std::string After;
+namespace {
+
+/// The type that the specifiers alone name.
+TypeLoc innermost(const VarDecl *V) {
+  TypeLoc Type = V->getTypeSourceInfo()->getTypeLoc();
+  for (;;) {
+    if (auto Array = Type.getAs<ArrayTypeLoc>())
+      Type = Array.getElementLoc();
+    else if (auto Pointer = Type.getAs<PointerTypeLoc>())
+      Type = Pointer.getPointeeLoc();
+    else if (auto Reference = Type.getAs<ReferenceTypeLoc>())
+      Type = Reference.getPointeeLoc();
+    else if (auto Paren = Type.getAs<ParenTypeLoc>())
+      Type = Paren.getInnerLoc();
+    else if (auto Function = Type.getAs<FunctionTypeLoc>())
+      Type = Function.getReturnLoc();
+    else if (auto Qualified = Type.getAs<QualifiedTypeLoc>())
+      Type = Qualified.getUnqualifiedLoc();
+    else if (auto Attributed = Type.getAs<AttributedTypeLoc>())
+      Type = Attributed.getModifiedLoc();
+    else
+      return Type;
+  }
+}
+
+} // namespace
+
+/// One statement's declarators, each with the specifiers that all share.
+std::vector<BodySplitter::Declarator> BodySplitter::declarators(const DeclStmt *S) {
+  std::vector<Declarator> Result;
+  Span Whole = wholeSpan(S);
   for (const Decl *D : S->decls()) {
     const auto *V = dyn_cast<VarDecl>(D);
-    FrameVariable *Of = V ? Plan.find(Where, V) : nullptr;
-    if (!Of)
+    Span Name = V ? Where.token(V->getLocation()) : Span{};
+    if (!Whole.isValid() || !Name.isValid() || isa<DecompositionDecl>(V)) {
+      refuse(S->getBeginLoc(), DiagId::split_declaration);
+      return {};
+    }
+    Result.push_back({V, {}, {Whole.Begin, Name.Begin.Offset}, {{Name.Begin.File, Name.End}, 0}});
+  }
+  StringRef Text = Whole.Begin.File->Text;
+  unsigned Shared = Result.front().Before.End;
+  if (Result.size() > 1) {
+    Span Type = Where.span(innermost(Result.front().Variable).getSourceRange());
+    if (!Type.isValid() || Type.End > Shared) {
+      refuse(S->getBeginLoc(), DiagId::split_declaration);
+      return {};
+    }
+    Shared = Type.End; // words may follow the type: `int const a`
+    for (StringRef Rest = Text.slice(Shared, Result.front().Before.End);
+         Rest.ltrim().starts_with("const") || Rest.ltrim().starts_with("volatile");
+         Rest = Text.slice(Shared, Result.front().Before.End))
+      Shared += unsigned(Rest.size() - Rest.ltrim().size() +
+                         Rest.ltrim().take_while([](char C) { return llvm::isAlpha(C); }).size());
+  }
+  bool OneVariable = Result.size() == 1;
+  for (size_t I = 0; I < Result.size(); ++I) {
+    Declarator &D = Result[I];
+    D.Specifiers = Span{Whole.Begin, OneVariable ? Whole.Begin.Offset : Shared}.text().str();
+    if (!OneVariable)
+      D.Before.Begin.Offset = I == 0 ? Shared : unsigned(Text.rfind(',', D.Before.End)) + 1;
+    D.After.End = Whole.End - (Whole.text().ends_with(";") ? 1 : 0); // a condition has none
+  }
+  for (size_t I = 0; I + 1 < Result.size(); ++I)
+    Result[I].After.End = Result[I + 1].Before.Begin.Offset - 1;
+  return Result;
+}
+
+/// The statement taken apart: each variable declared by itself, behind the calls in its initializer.
+std::string BodySplitter::separately(const DeclStmt *S, bool Later) {
+  std::string Text;
+  std::vector<Declarator> All = declarators(S);
+  for (size_t I = 0; I < All.size(); ++I) {
+    const VarDecl *V = All[I].Variable;
+    FrameVariable *Of = Plan.find(Where, V);
+    bool More = Later;
+    for (size_t J = I + 1; J < All.size(); ++J)
+      More |= pointsIn(All[J].Variable->getInit()).any();
+    Items Before;
+    hoist(V->getInit(), Before);
+    Text += emit(Before, More);
+    if (Of && Of->How == Keeping::Resident) {
+      Text += residentText(All[I], *Of) + " ";
       continue;
-    if (const auto *Bindings = dyn_cast<DecompositionDecl>(V))
-      decomposition(S, Bindings, *Of);
-    else
-      variable(S, V, *Of, InHeader);
-    After += declareAlias(*Of);
+    }
+    std::string Restore;
+    if (Of && (Of->How == Keeping::Spilled || Of->How == Keeping::Reference ||
+               Of->How == Keeping::Dead))
+      Restore = initialized(V, *Of);
+    Text += All[I].Specifiers + " " + render(All[I].Before) + V->getNameAsString() +
+            render(All[I].After, /*WithEnd=*/true) + ";" + Restore + (Of ? declareAlias(*Of) : "") + " ";
   }
-  if (After.empty())
-    return;
-  if (InHeader) {
-    LoopStart += After + " ";
-    return;
-  }
+  return oneLine(Text);
+}
+
+void BodySplitter::declaration(const DeclStmt *S, bool Later) {
   Span Whole = wholeSpan(S);
+  if (!Whole.isValid())
+    return refuse(S->getBeginLoc(), DiagId::split_macro);
+  if (const auto *Bindings = dyn_cast<DecompositionDecl>(*S->decl_begin())) {
+    FrameVariable *Of = Plan.find(Where, Bindings);
+    bool Plain = !Of || Of->How == Keeping::Recomputed ||
+                 (Of->How == Keeping::Dead && Plan.isPure(Of->Example->getInit()));
+    if (Plain && !pointsIn(S).any())
+      return;
+    Items Before;
+    hoist(Bindings->getInit(), Before);
+    std::string Prefix = oneLine(emit(Before, Later));
+    if (Of)
+      replace(Whole, Prefix + decomposition(S, Bindings, *Of));
+    return;
+  }
+  if (anyResident(S) || (!S->isSingleDecl() && pointsIn(S).any())) {
+    std::string Text = separately(S, Later);
+    return replace(Whole, StringRef(Text).rtrim().str() + missingLines(Whole, Text));
+  }
+  Items Before;
+  std::string After;
+  for (const Decl *D : S->decls())
+    if (const auto *V = dyn_cast<VarDecl>(D)) {
+      hoist(V->getInit(), Before);
+      After += inPlace(V);
+    }
+  insert(Whole.Begin, oneLine(emit(Before, Later)));
   insert({Whole.Begin.File, Whole.End}, After);
 }
 
-void BodySplitter::variable(const DeclStmt *S, const VarDecl *V, FrameVariable &Of,
-                            bool InHeader) {
-  switch (Of.How) {
-  case Keeping::Resident:
-    if (!InHeader) // a loop's header: forStatement() has moved it
-      replace(wholeSpan(S), residentText(S, V, Of));
-    return;
-  case Keeping::Spilled:
-  case Keeping::Reference:
-  case Keeping::Dead:
-    return initialized(S, V, Of, InHeader);
-  default:
-    return;
+/// Edits one variable's initializer where it stands; returns what has to follow the statement.
+std::string BodySplitter::inPlace(const VarDecl *V) {
+  FrameVariable *Of = Plan.find(Where, V);
+  if (!Of)
+    return "";
+  std::string After;
+  if (Of->How == Keeping::Spilled || Of->How == Keeping::Reference || Of->How == Keeping::Dead)
+    After = initialized(V, *Of);
+  return After + declareAlias(*Of);
+}
+
+/// In a header that has room for a declaration only: whether that is enough.
+bool BodySplitter::headerDeclaration(const DeclStmt *S) {
+  if (anyResident(S) || pointsIn(S).any() || isa<DecompositionDecl>(*S->decl_begin()))
+    return false;
+  for (const Decl *D : S->decls()) {
+    const auto *V = dyn_cast<VarDecl>(D);
+    FrameVariable *Of = V ? Plan.find(Where, V) : nullptr;
+    bool Restored = Of && Of->How == Keeping::Spilled &&
+                    (!writtenInit(V) || Of->Example->getType()->isArrayType());
+    if (Restored || (Of && !declareAlias(*Of).empty()))
+      return false;
   }
+  for (const Decl *D : S->decls())
+    if (const auto *V = dyn_cast<VarDecl>(D))
+      inPlace(V);
+  return true;
 }
 
 bool BodySplitter::anyResident(const DeclStmt *S) {
@@ -120,70 +237,61 @@ bool BodySplitter::anyResident(const DeclStmt *S) {
 /// `double x = 1;` as a reference to the frame:
 /// `typedef double gmpi_x_t; gmpi_x_t &x = gmpi_frame.resident<gmpi_x_t, 0, 8>();
 ///  if (!gmpi_re) { double gmpi_init = 1; ::gmpi::split::copy(x, gmpi_init); }`
-std::string BodySplitter::residentText(const DeclStmt *S, const VarDecl *V, FrameVariable &Of) {
-  Span Whole = wholeSpan(S), Name = Where.token(V->getLocation());
-  if (!S->isSingleDecl() || !Whole.isValid() || !Name.isValid()) {
-    refuse(V->getLocation(), DiagId::split_declaration);
-    return "";
-  }
+std::string BodySplitter::residentText(const Declarator &D, const FrameVariable &Of) {
+  const VarDecl *V = D.Variable;
   std::string Variable = V->getNameAsString(), Type = "gmpi_" + Variable + "_t";
-  Span Specifiers{Whole.Begin, Name.Begin.Offset}, Rest{{Name.Begin.File, Name.End}, Whole.End};
+  std::string Before = D.Specifiers + " " + onOneLine(render(D.Before)).value_or("") + " ";
   const Expr *Init = writtenInit(V);
   std::string Alias;
   if (isAuto(V)) {
     Alias = "using " + Type + " = ::gmpi::split::Plain<decltype(" +
             onOneLine(render(Init)).value_or("") + ")>; ";
   } else {
-    unsigned End = Whole.End - 1;
+    unsigned End = D.After.End;
+    StringRef Text = D.After.Begin.File->Text;
     if (Init) {
       End = Where.position(Init->getBeginLoc()).Offset;
       if (V->getInitStyle() == VarDecl::CInit)
-        End = unsigned(StringRef(Name.Begin.File->Text).rfind('=', End));
+        End = unsigned(Text.rfind('=', End));
       else if (V->getInitStyle() == VarDecl::CallInit)
-        End = unsigned(StringRef(Name.Begin.File->Text).find('(', Name.End));
+        End = unsigned(Text.find('(', D.After.Begin.Offset));
     }
-    std::string Suffix = Span{{Name.Begin.File, Name.End}, End}.text().str();
+    std::string Suffix = Span{D.After.Begin, End}.text().str();
     if (const auto *Array = dyn_cast<ConstantArrayType>(Of.Example->getType()))
       if (size_t Empty = Suffix.find("[]"); Empty != std::string::npos)
         Suffix.insert(Empty + 1, std::to_string(Array->getSize().getZExtValue()));
-    StringRef Words = Specifiers.text();
-    if (Words.contains("alignas") || Words.contains("__align__")) {
+    if (Before.find("alignas") != std::string::npos ||
+        Before.find("__align__") != std::string::npos) {
       refuse(V->getLocation(), DiagId::split_declaration);
       return "";
     }
-    Alias = "typedef " + onOneLine(Words).value_or("") + " " + Type + Suffix + "; ";
+    Alias = "typedef " + Before + Type + Suffix + "; ";
   }
   std::string Text = Alias + Type + " &" + Variable + " = gmpi_frame.resident<" + Type + ", " +
                      slot(Of) + ">();";
   if (Init)
-    Text += " if (!gmpi_re) { " + render(Specifiers) + "gmpi_init" + render(Rest) +
-            " ::gmpi::split::copy(" + Variable + ", gmpi_init); }";
-  else
-    Text += lines(Whole.text());
+    Text += " if (!gmpi_re) { " + Before + "gmpi_init" + render(D.After) +
+            "; ::gmpi::split::copy(" + Variable + ", gmpi_init); }";
   return Text;
 }
 
-/// Gives it the saved value where control only comes by; nothing in particular if it is dead.
-void BodySplitter::initialized(const DeclStmt *S, const VarDecl *V, FrameVariable &Of,
-                               bool InHeader) {
+/// Gives it the saved value where control only comes by; nothing in particular if it is dead. Returns
+/// what has to follow the declaration.
+std::string BodySplitter::initialized(const VarDecl *V, FrameVariable &Of) {
   std::string Name = V->getNameAsString();
   const Expr *Init = writtenInit(V);
   bool IsArray = Of.Example->getType()->isArrayType();
   bool Dead = Of.How == Keeping::Dead;
   if (Dead && (!Init || Plan.isPure(Init) || Plan.isPure(Of.Example->getInit())))
-    return;
-  if (!Init || IsArray) { // an array's initializer is pure: see the planner
-    Span Whole = wholeSpan(S);
-    if (InHeader || !Whole.isValid())
-      return refuse(V->getLocation(), DiagId::split_declaration);
-    insert({Whole.Begin.File, Whole.End}, " if (gmpi_re) gmpi_frame.restore" +
-                                              std::string(Of.Uniform ? "_uniform" : "") + "<" +
-                                              slot(Of) + ">(" + Name + ");");
-    return;
-  }
+    return "";
+  if (!Init || IsArray) // an array's initializer is pure: see the planner
+    return " if (gmpi_re) gmpi_frame.restore" + std::string(Of.Uniform ? "_uniform" : "") + "<" +
+           slot(Of) + ">(" + Name + ");";
   Span Text = Where.span(Init->getSourceRange()), Token = Where.token(V->getLocation());
-  if (!Text.isValid() || !Token.isValid())
-    return refuse(V->getLocation(), DiagId::split_macro);
+  if (!Text.isValid() || !Token.isValid()) {
+    refuse(V->getLocation(), DiagId::split_macro);
+    return "";
+  }
   std::string Saved;
   if (Of.How == Keeping::Reference || (Dead && Of.Example->getType()->isReferenceType())) {
     std::string Type = isAuto(V) ? "(" + onOneLine(render(Init)).value_or("") + ")" : Name;
@@ -200,49 +308,65 @@ void BodySplitter::initialized(const DeclStmt *S, const VarDecl *V, FrameVariabl
   if (V->getInitStyle() == VarDecl::CInit) {
     insert(Text.Begin, "gmpi_re ? " + Saved + " : " + (List ? Plain : "("));
     insert({Text.Begin.File, Text.End}, List ? "" : ")");
-    return;
+    return "";
   }
   if (isAuto(V) && List)
-    return refuse(V->getLocation(), DiagId::split_declaration);
+    refuse(V->getLocation(), DiagId::split_declaration);
   insert({Token.Begin.File, Token.End}, " = gmpi_re ? " + Saved + " : " + Plain);
+  return "";
 }
 
 /// `auto [a, b] = f();` by way of a variable that can be named.
-void BodySplitter::decomposition(const DeclStmt *S, const DecompositionDecl *V,
-                                 FrameVariable &Of) {
+std::string BodySplitter::decomposition(const DeclStmt *S, const DecompositionDecl *V,
+                                        FrameVariable &Of) {
   Span Whole = wholeSpan(S);
   const Expr *Init = V->getInit();
   Span Text = Init ? Where.span(Init->IgnoreUnlessSpelledInSource()->getSourceRange()) : Span{};
-  if (!Whole.isValid() || !Text.isValid())
-    return refuse(V->getBeginLoc(), DiagId::split_macro);
-  StringRef All = Whole.text();
+  if (!Whole.isValid() || !Text.isValid() || V->getInitStyle() != VarDecl::CInit) {
+    refuse(V->getBeginLoc(), DiagId::split_declaration);
+    return "";
+  }
+  return bindings(Whole, V, Of, onOneLine(render(Text)).value_or(""));
+}
+
+/// Of a declaration that begins with `auto [a, b]`, whatever initializes it.
+std::string BodySplitter::bindings(const Span &Declared, const DecompositionDecl *V,
+                                   FrameVariable &Of, const std::string &Value) {
+  StringRef All = Declared.text();
   size_t Open = All.find('['), Close = All.find(']');
-  bool Reference = Of.Example->getType()->isReferenceType() && Of.How == Keeping::Reference;
-  if (V->getInitStyle() != VarDecl::CInit || Of.Example->getType()->isArrayType() ||
-      Close == StringRef::npos || (Of.Example->getType()->isReferenceType() && !Reference &&
-                                   Of.How != Keeping::Dead))
-    return refuse(V->getBeginLoc(), DiagId::split_declaration);
-  std::string Name = "gmpi_bound_" + std::to_string(Whole.Begin.line()) + "_" +
-                     std::to_string(Whole.Begin.File->columnOf(Whole.Begin.Offset));
-  std::string Value = render(Text), Bindings = All.slice(Open, Close + 1).str();
+  QualType Example = Of.Example->getType();
+  if (Close == StringRef::npos) {
+    refuse(V->getBeginLoc(), DiagId::split_declaration);
+    return "";
+  }
+  std::string Name = "gmpi_bound_" + std::to_string(Declared.Begin.line()) + "_" +
+                     std::to_string(Declared.Begin.File->columnOf(Declared.Begin.Offset));
   std::string Type = All.take_front(Open).rtrim(" \t\n&").str();
-  std::string Type1 = "decltype((" + onOneLine(Value).value_or("") + "))";
-  std::string New;
-  if (Of.How == Keeping::Resident)
-    New = "using " + Name + "_t = ::gmpi::split::Plain<" + Type1 + ">; " + Name + "_t &" + Name +
-          " = gmpi_frame.resident<" + Name + "_t, " + slot(Of) +
-          ">(); if (!gmpi_re) ::gmpi::split::copy(" + Name + ", " + Value + ");";
-  else if (Of.Example->getType()->isReferenceType())
-    New = Type + " &" + Name + " = gmpi_re ? " +
-          (Reference ? "gmpi_frame.saved_reference<" + Type1 + ", " + slot(Of) + ">()"
-                     : "::gmpi::split::nothing_reference<" + Type1 + ">()") +
-          " : (" + Value + ");";
-  else
-    New = Type + " " + Name + " = gmpi_re ? " +
-          (Of.How == Keeping::Dead ? "::gmpi::split::Nothing()" : savedValue(Of, Name)) + " : (" +
-          Value + ");";
+  std::string Of1 = "decltype((" + Value + "))";
+  std::string New, Names = Type + " &" + All.slice(Open, Close + 1).str() + " = " + Name + ";";
   Aliases[&Of] = Name;
-  replace(Whole, New + " auto &" + Bindings + " = " + Name + ";");
+  if (Of.How == Keeping::Resident || Example->isArrayType()) {
+    std::string Kept = Of.How == Keeping::Dead ? "" : " else gmpi_frame.restore<" + slot(Of) + ">(" + Name + ");";
+    std::string Plain = Name + "_t";
+    New = "using " + Plain + " = ::gmpi::split::Plain<" + Of1 + ">; ";
+    New += Of.How == Keeping::Resident
+               ? Plain + " &" + Name + " = gmpi_frame.resident<" + Plain + ", " + slot(Of) + ">();"
+               : Plain + " " + Name + ";";
+    New += " if (!gmpi_re) ::gmpi::split::copy(" + Name + ", " + Value + ");" +
+           (Of.How == Keeping::Resident ? "" : Kept);
+    return New + " " + Names;
+  }
+  std::string Saved;
+  bool Bound = Example->isReferenceType() &&
+               (Of.How == Keeping::Reference || Of.How == Keeping::Dead);
+  if (Bound)
+    Saved = Of.How == Keeping::Dead
+                ? "::gmpi::split::nothing_reference<" + Of1 + ">()"
+                : "gmpi_frame.saved_reference<" + Of1 + ", " + slot(Of) + ">()";
+  else
+    Saved = Of.How == Keeping::Dead ? "::gmpi::split::Nothing()" : savedValue(Of, Name);
+  return Type + (Bound ? " &" : " ") + Name + " = gmpi_re ? " + Saved + " : (" + Value + "); " +
+         Names;
 }
 
 /// What a function does first with parameters that its later segments need.

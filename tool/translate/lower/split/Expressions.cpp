@@ -59,10 +59,16 @@ void BodySplitter::forEffective(const Span *Within,
     Visit({{At, At.Offset}, Text});
 }
 
-std::string BodySplitter::render(const Span &What) const {
+std::string BodySplitter::render(const Span &What, bool WithEnd) const {
   Edits Here;
-  forEffective(&What, [&](const Replacement &R) { Here.replace(R.What, R.Text); });
-  return Here.apply(What);
+  std::string End;
+  forEffective(&What, [&](const Replacement &R) {
+    if (R.What.Begin.Offset == What.End)
+      End += R.Text;
+    else
+      Here.replace(R.What, R.Text);
+  });
+  return Here.apply(What) + (WithEnd ? End : "");
 }
 
 std::string BodySplitter::render(const Expr *E) const {
@@ -155,7 +161,7 @@ void BodySplitter::hoist(const Expr *E, Items &Into) {
       return hoistLogical(Binary, Into);
     if (Binary->getOpcode() == BO_Comma) {
       hoist(Binary->getLHS(), Into);
-      Into.push_back({Item::Run, "void(" + render(Binary->getLHS()) + "); "});
+      Into.push_back({Item::Run, "static_cast<void>(" + render(Binary->getLHS()) + "); "});
       hoist(Binary->getRHS(), Into);
       return replace(Where.span(Binary->getSourceRange()), render(Binary->getRHS()));
     }
@@ -233,7 +239,12 @@ void BodySplitter::argument(const CallExpr *E, unsigned I, size_t Point, Items &
     auto Uses = argumentUses(*Of.Mpi);
     IsResult = I < Uses.size() && Uses[I] != "value" && Uses[I] != "buffer_in";
   }
-  if (harmless(Argument, IsResult))
+  const ParmVarDecl *Parameter =
+      Of.Callee && I < Of.Callee->Written->getNumParams() ? Of.Callee->Written->getParamDecl(I)
+                                                          : nullptr;
+  bool Bound = Parameter && Parameter->getType()->isReferenceType();
+  bool Temporary = Bound && !Argument->IgnoreImplicit()->isLValue();
+  if (!Temporary && harmless(Argument, IsResult))
     return;
   Span Text = Where.span(Argument->getSourceRange());
   if (!Text.isValid())
@@ -245,11 +256,20 @@ void BodySplitter::argument(const CallExpr *E, unsigned I, size_t Point, Items &
     Saved = "gmpi_frame.saved_auto<" + Slot + ">()";
     Saves += "gmpi_frame.save<" + Slot + ">(" + Name + "); ";
   } else { // where it resumes, the function has its parameters from its own frame
-    const FunctionDecl *Callee = Of.Callee->Written;
-    bool Bound =
-        I < Callee->getNumParams() && Callee->getParamDecl(I)->getType()->isReferenceType();
-    if (Bound && !Argument->isTypeDependent() && !Argument->isLValue())
+    if (Temporary && Argument->isTypeDependent())
       return refuse(Argument->getBeginLoc(), DiagId::split_expression);
+    if (Temporary) { // what a reference is bound to must stay where it is
+      unsigned Bytes = unsigned(
+          L.Code.context().getTypeSizeInChars(Argument->IgnoreImplicit()->getType()).getQuantity());
+      std::string Type = "::gmpi::split::Plain<decltype(" + Value + ")>";
+      Into.push_back({Item::Declare, "auto &" + Name + " = gmpi_frame.resident<" + Type + ", " +
+                                         std::to_string(Plan.addTemporary(Bytes, F, 1,
+                                                                          F.resumePoints())) +
+                                         ", " + std::to_string(slotBytes(Bytes)) +
+                                         ">(); if (!gmpi_re) ::gmpi::split::copy(" + Name + ", " +
+                                         Value + "); "});
+      return replace(Text, Name);
+    }
     Reference = Bound ? "&" : "";
     Saved = Bound ? "::gmpi::split::nothing_reference<decltype((" + Value + "))>()"
                   : "::gmpi::split::Nothing()";
@@ -291,9 +311,12 @@ void BodySplitter::hoistCall(const CallExpr *E, size_t Point, Items &Into, bool 
     bool Void = P.Callee->Written->getReturnType()->isVoidType();
     Item Value{Item::Declare, ""}; // declared before the call that fills it
     Value.Name = Void ? "" : temporary("gmpi_value");
-    Value.Type = "::gmpi::split::Plain<decltype(" + Written + ")>";
+    bool Address = P.Callee->Written->getReturnType()->isReferenceType();
+    Value.Type = Address ? "::gmpi::split::Referent<decltype(" + Written + ")> *"
+                         : "::gmpi::split::Plain<decltype(" + Written + ")>";
     QualType Type = E->getType();
-    Value.Bytes = Type->isDependentType() || Type->isVoidType()
+    Value.Bytes = Address ? 8
+                  : Type->isDependentType() || Type->isVoidType()
                       ? 0
                       : unsigned(L.Code.context().getTypeSizeInChars(Type).getQuantity());
     std::string Result = Void ? "" : ", " + Value.Name;
@@ -305,7 +328,7 @@ void BodySplitter::hoistCall(const CallExpr *E, size_t Point, Items &Into, bool 
     if (!Void)
       Into.push_back(Value);
     Into.push_back(Suspend);
-    return replace(Whole, Void ? "void()" : Value.Name);
+    return replace(Whole, Void ? "void()" : Address ? "(*" + Value.Name + ")" : Value.Name);
   }
   Into.push_back(Suspend);
   if (!P.Mpi || !ValueUsed)

@@ -137,7 +137,7 @@ bool SplitLowering::canBeMethod(const FunctionDecl *F) {
   bool Nested = Method && Method->getParent()->isDependentContext() &&
                 (F->getDescribedFunctionTemplate() || !Method->getParent()->getDescribedClassTemplate());
   bool InLambda = Method && Method->getParent()->isLambda();
-  if (Plain && !Nested && !InLambda && !F->getReturnType()->isReferenceType())
+  if (Plain && !Nested && !InLambda && !F->getReturnType()->isRValueReferenceType())
     return true;
   L.refuseSplit(Locations(L.Code).shown(F->getLocation()), DiagId::split_function,
                 {F->getNameAsString()});

@@ -220,7 +220,7 @@ void BodySplitter::sequence(llvm::ArrayRef<const Stmt *> Statements) {
     } else if (Later[I]) {
       if (const auto *Declaration = dyn_cast<DeclStmt>(S)) {
         closeGroup();
-        declaration(Declaration, /*InHeader=*/false);
+        declaration(Declaration, /*Later=*/true);
       } else if (!isa<NullStmt>(S)) {
         openGroup(S);
       }
@@ -259,13 +259,8 @@ void BodySplitter::statement(const Stmt *S, bool Later) {
     Own = If->getCond();
   else if (const auto *Switch = dyn_cast<SwitchStmt>(Inner))
     Own = Switch->getCond();
-  if (const auto *Declaration = dyn_cast<DeclStmt>(Inner)) {
-    if (!Declaration->isSingleDecl())
-      return refuse(S->getBeginLoc(), DiagId::split_declaration);
-    hoist(cast<VarDecl>(Declaration->getSingleDecl())->getInit(), Before);
-    insert(Whole.Begin, oneLine(emit(Before, Later)));
-    return declaration(Declaration, /*InHeader=*/false);
-  }
+  if (const auto *Declaration = dyn_cast<DeclStmt>(Inner))
+    return declaration(Declaration, Later);
   Range R = pointsIn(S);
   if (Alone) { // the call is the whole statement
     hoistCall(cast<CallExpr>(Alone), *pointOf(Alone), Before, /*ValueUsed=*/false);
@@ -281,7 +276,7 @@ void BodySplitter::statement(const Stmt *S, bool Later) {
     for (const Stmt *Child : Inner->children())
       RestHasPoints |= Child != Own && pointsIn(Child).any();
   std::string Prefix = oneLine(emit(Before, RestHasPoints));
-  bool Braces = Later || !Before.empty() || isa<SwitchStmt, ForStmt>(Inner);
+  bool Braces = Later || !Before.empty() || isa<SwitchStmt, ForStmt, IfStmt, CXXForRangeStmt>(Inner);
   Position At = beforeDirectives(Whole.Begin);
   std::string Directive =
       At == Whole.Begin ? "" : "\n" + lineDirective(*At.File, At.line());
@@ -316,17 +311,16 @@ void BodySplitter::structure(const Stmt *S) {
 
 /// A branch or loop body; what is not in braces gets them.
 void BodySplitter::body(const Stmt *S, const std::string &First) {
-  std::string Start = std::exchange(LoopStart, "") + First;
   if (const auto *Compound = dyn_cast<CompoundStmt>(S); Compound && !fromMacro(S)) {
     Position Open = Where.position(Compound->getLBracLoc());
-    if (!Start.empty())
-      insert({Open.File, Open.Offset + 1}, " " + Start);
+    if (!First.empty())
+      insert({Open.File, Open.Offset + 1}, " " + First);
     return structure(S);
   }
   Span Whole = wholeSpan(S);
   if (!Whole.isValid())
     return refuse(S->getBeginLoc(), DiagId::split_macro);
-  insert(Whole.Begin, "{ " + Start);
+  insert(Whole.Begin, "{ " + First);
   sequence({S});
   insert({Whole.Begin.File, Whole.End}, " }");
 }
@@ -367,19 +361,16 @@ void BodySplitter::macroStatement(const Stmt *S, bool Later) {
 
 void BodySplitter::ifStatement(const IfStmt *S) {
   Range Then = pointsIn(S->getThen()), Else = pointsIn(S->getElse());
-  if (const auto *Init = dyn_cast_or_null<DeclStmt>(S->getInit()))
-    declaration(Init, /*InHeader=*/true);
-  else if (S->getInit())
-    return refuse(S->getInit()->getBeginLoc(), DiagId::split_declaration);
+  moveInit(S, S->getInit());
   std::string Enter = Then.any() && Else.any() ? within(Then) : Then.any() ? "true" : "false";
+  bool Any = Then.any() || Else.any();
   if (const DeclStmt *Variable = S->getConditionVariableDeclStmt()) {
-    if (S->getInit())
-      return refuse(Variable->getBeginLoc(), DiagId::split_declaration);
-    declaration(Variable, /*InHeader=*/true);
-    Span Whole = Where.span(Variable->getSourceRange());
-    insert({Whole.Begin.File, Whole.End}, "; gmpi_re ? " + Enter + " : static_cast<bool>(" +
-                                              S->getConditionVariable()->getNameAsString() + ")");
-  } else if (!S->isConstexpr() && (Then.any() || Else.any())) {
+    Span Whole = wholeSpan(Variable);
+    std::string Name = S->getConditionVariable()->getNameAsString();
+    insert(Where.position(S->getIfLoc()), movedDeclaration(Variable, Any));
+    replaceWithEnd({Whole.Begin, Where.position(S->getRParenLoc()).Offset},
+                   Any ? "gmpi_re ? " + Enter + " : static_cast<bool>(" + Name + ")" : Name);
+  } else if (!S->isConstexpr() && Any) {
     Span Condition = Where.span(S->getCond()->getSourceRange());
     if (!Condition.isValid())
       return refuse(S->getCond()->getBeginLoc(), DiagId::split_macro);
@@ -401,56 +392,101 @@ void BodySplitter::loopCondition(const Expr *Condition) {
   insert({Text.Begin.File, Text.End}, ")");
 }
 
+/// A declaration of a header, to stand before the statement, within the braces around it.
+std::string BodySplitter::movedDeclaration(const DeclStmt *S, bool Later) {
+  if (const auto *Bindings = dyn_cast<DecompositionDecl>(*S->decl_begin())) {
+    FrameVariable *Of = Plan.find(Where, Bindings);
+    return Of ? decomposition(S, Bindings, *Of) + " " : "";
+  }
+  return separately(S, Later);
+}
+
+/// Replaces what has been edited before, with what was inserted right behind it.
+void BodySplitter::replaceWithEnd(const Span &What, const std::string &Text) {
+  replace({What.Begin, What.End + 1}, Text + What.Begin.File->Text[What.End]);
+}
+
+/// The first part of a header, where it is more than a declaration that can be edited there.
+void BodySplitter::moveInit(const Stmt *S, const Stmt *Init, bool Always) {
+  if (!Init || isa<NullStmt>(Init))
+    return;
+  Position At = Where.position(S->getBeginLoc());
+  if (const auto *Declaration = dyn_cast<DeclStmt>(Init)) {
+    if (!Always && headerDeclaration(Declaration))
+      return;
+    insert(At, movedDeclaration(Declaration, /*Later=*/true));
+    return replace(wholeSpan(Declaration), ";");
+  }
+  const auto *E = cast<Expr>(Init);
+  Items Before;
+  hoist(E, Before);
+  Span Text = Where.span(E->getSourceRange());
+  if (!Text.isValid())
+    return refuse(E->getBeginLoc(), DiagId::split_macro);
+  insert(At, oneLine(emit(Before, true) + "if (!gmpi_re) { " + render(Text) + "; } "));
+  replace(Text, "");
+}
+
+/// The condition at the top of a loop's body, where `continue` comes back to. Makes it vanish from
+/// the header.
+std::string BodySplitter::conditionInBody(const Expr *Condition, const DeclStmt *Variable,
+                                          const std::string &Left) {
+  if (Variable) {
+    Span Whole = wholeSpan(Variable);
+    std::string Name = cast<VarDecl>(Variable->getSingleDecl())->getNameAsString();
+    std::string Text = movedDeclaration(Variable, true) + "if (!gmpi_re && !static_cast<bool>(" +
+                       Name + ")) break; ";
+    const Expr *Init = cast<VarDecl>(Variable->getSingleDecl())->getInit();
+    Span Last = Where.span(Init->getSourceRange());
+    replaceWithEnd({Whole.Begin, Last.isValid() ? Last.End : Whole.End}, Left);
+    return Text;
+  }
+  Items Before;
+  hoist(Condition, Before);
+  Span Text = Where.span(Condition->getSourceRange());
+  if (!Text.isValid()) {
+    refuse(Condition->getBeginLoc(), DiagId::split_macro);
+    return "";
+  }
+  std::string First = guard(pointsIn(Condition)) + "{ " + oneLine(emit(Before, false)) +
+                      "if (!(" + oneLine(render(Condition)) + ")) break; } ";
+  replace(Text, Left);
+  return First;
+}
+
 void BodySplitter::forStatement(const ForStmt *S) {
-  if (const auto *Init = dyn_cast_or_null<DeclStmt>(S->getInit())) {
-    if (anyResident(Init)) { // before the loop, within the braces around it
-      const auto *V = cast<VarDecl>(*Init->decl_begin());
-      insert(Where.position(S->getForLoc()), oneLine(residentText(Init, V, *Plan.find(Where, V))));
-      replace(wholeSpan(Init), ";");
-    } else {
-      declaration(Init, /*InHeader=*/true);
-    }
-  } else if (const auto *Init = dyn_cast_or_null<Expr>(S->getInit())) {
-    Span Text = Where.span(Init->getSourceRange());
-    if (!Text.isValid() || pointsIn(Init).any())
-      return refuse(Init->getBeginLoc(), DiagId::split_expression);
-    insert(Text.Begin, "gmpi_re ? void() : void(");
-    insert({Text.Begin.File, Text.End}, ")");
-  }
-  if (S->getConditionVariable() || pointsIn(S->getInc()).any())
-    return refuse(S->getBeginLoc(), DiagId::split_expression);
+  moveInit(S, S->getInit());
   std::string First;
-  if (const Expr *Condition = S->getCond(); Condition && pointsIn(Condition).any()) {
-    // The condition is evaluated at the top of the body: `continue` comes back there.
+  if (const Expr *Increment = S->getInc(); Increment && pointsIn(Increment).any()) {
+    // From the second time on, it is made at the top of the body.
+    std::string Flag = temporary("gmpi_first");
     Items Before;
-    hoist(Condition, Before);
-    Span Text = Where.span(Condition->getSourceRange());
-    Range R = pointsIn(Condition);
-    std::string Prefix = oneLine(emit(Before, false));
-    First = guard(R) + "{ " + Prefix + "if (!(" + render(Condition) + ")) break; } ";
-    replace(Text, "");
-  } else if (Condition) {
-    loopCondition(Condition);
+    hoist(Increment, Before);
+    Span Text = Where.span(Increment->getSourceRange());
+    if (!Text.isValid())
+      return refuse(Increment->getBeginLoc(), DiagId::split_macro);
+    First = "if (gmpi_re ? " + within(pointsIn(Increment)) + " : !" + Flag + ") { " +
+            oneLine(emit(Before, false) + render(Text)) + "; } ";
+    insert(Where.position(S->getForLoc()), "bool " + Flag + " = true; ");
+    replace(Text, Flag + " = false");
   }
+  const Expr *Condition = S->getCond();
+  if (S->getConditionVariable() || (Condition && pointsIn(Condition).any()))
+    First += conditionInBody(Condition, S->getConditionVariableDeclStmt(), "");
+  else if (Condition && !First.empty()) {
+    First += "if (!gmpi_re && !(" + oneLine(render(Condition)) + ")) break; ";
+    replace(Where.span(Condition->getSourceRange()), "");
+  } else if (Condition)
+    loopCondition(Condition);
   body(S->getBody(), First);
 }
 
 void BodySplitter::whileStatement(const WhileStmt *S) {
-  if (S->getConditionVariable())
-    return refuse(S->getBeginLoc(), DiagId::split_declaration);
   std::string First;
-  const Expr *Condition = S->getCond();
-  if (pointsIn(Condition).any()) {
-    Items Before;
-    hoist(Condition, Before);
-    Span Text = Where.span(Condition->getSourceRange());
-    std::string Prefix = oneLine(emit(Before, false));
-    First = guard(pointsIn(Condition)) + "{ " + Prefix + "if (!(" + render(Condition) +
-            ")) break; } ";
-    replace(Text, "true");
-  } else {
-    loopCondition(Condition);
-  }
+  if (S->getConditionVariable() || pointsIn(S->getCond()).any())
+    First = conditionInBody(S->getCond(), S->getConditionVariableDeclStmt(), "true");
+  else
+    loopCondition(S->getCond());
   body(S->getBody(), First);
 }
 
@@ -479,9 +515,18 @@ void BodySplitter::doStatement(const DoStmt *S) {
 }
 
 void BodySplitter::switchStatement(const SwitchStmt *S) {
-  if (S->getInit() || S->getConditionVariable())
-    return refuse(S->getBeginLoc(), DiagId::split_declaration);
-  if (pointsIn(S->getBody()).any()) {
+  moveInit(S, S->getInit(), /*Always=*/true);
+  if (const DeclStmt *Variable = S->getConditionVariableDeclStmt()) {
+    // Its value is what the labels are compared with, and may change meanwhile: it is kept as well.
+    Span Header = wholeSpan(Variable);
+    std::string Name = temporary("gmpi_switch");
+    std::string Slot = keep(Name, pointsIn(S->getBody()));
+    insert(Where.position(S->getSwitchLoc()),
+           movedDeclaration(Variable, true) + "auto " + Name +
+               " = gmpi_re ? gmpi_frame.saved_auto<" + Slot + ">() : (" +
+               S->getConditionVariable()->getNameAsString() + "); ");
+    replaceWithEnd({Header.Begin, Where.position(S->getRParenLoc()).Offset}, Name);
+  } else if (pointsIn(S->getBody()).any()) {
     // Control comes back by the label it went in by.
     Span Text = Where.span(S->getCond()->getSourceRange()), Whole = wholeSpan(S);
     if (!Text.isValid() || !Whole.isValid())
@@ -511,21 +556,39 @@ void BodySplitter::rangeFor(const CXXForRangeStmt *S) {
   Span Header = Where.span({S->getLoopVarStmt()->getBeginLoc(), Over->getEndLoc()});
   Span Declared = Where.span({S->getLoopVarStmt()->getBeginLoc(), V->getLocation()});
   Span Range = Where.span(Over->getSourceRange());
-  if (S->getInit() || isa<DecompositionDecl>(V))
+  if (S->getInit())
     return refuse(S->getBeginLoc(), DiagId::split_declaration);
   if (!Header.isValid() || !Declared.isValid() || !Range.isValid())
     return refuse(S->getBeginLoc(), DiagId::split_macro);
   if (!harmless(Over, true) || pointsIn(Over).any())
     return refuse(Over->getBeginLoc(), DiagId::split_expression);
   std::string Name = temporary("gmpi_at"), Text = render(Over);
+  if (!Over->isLValue()) {
+    // A temporary: iterators that point into it are lost with it.
+    const auto *Begin = S->getBeginStmt();
+    const auto *Iterator = Begin ? dyn_cast<VarDecl>(Begin->getSingleDecl()) : nullptr;
+    if (!Iterator || Iterator->getType()->isPointerType() || Over->isTypeDependent())
+      return refuse(Over->getBeginLoc(), DiagId::split_expression);
+    std::string Value = temporary("gmpi_range");
+    insert(Where.position(S->getForLoc()), "auto &&" + Value + " = " + oneLine(Text) + "; ");
+    Text = Value;
+  }
   std::string Slot = keep(Name, pointsIn(S->getBody()));
   FrameVariable *Of = Plan.find(Where, V);
-  std::string Value = "*" + Name;
-  if (Of && Of->How == Keeping::Spilled)
-    Value = "gmpi_re ? " + savedValue(*Of, V->getNameAsString()) + " : (" + Value + ")";
-  std::string Element = render(Declared) + " = " + Value + "; ";
-  if (Of && Of->How == Keeping::Resident)
-    return refuse(V->getLocation(), DiagId::split_declaration);
+  std::string Value = "*" + Name, Element;
+  if (const auto *Bindings = dyn_cast<DecompositionDecl>(V); Bindings && Of) {
+    Element = bindings(Header, Bindings, *Of, Value) + " ";
+  } else if (Of && Of->How == Keeping::Resident) {
+    std::string Type = "gmpi_" + V->getNameAsString() + "_t";
+    Element = "using " + Type + " = ::gmpi::split::Plain<decltype(" + Value + ")>; " + Type + " &" +
+              V->getNameAsString() + " = gmpi_frame.resident<" + Type + ", " +
+              std::to_string(Of->Offset) + ", " + std::to_string(Of->Bytes) +
+              ">(); if (!gmpi_re) ::gmpi::split::copy(" + V->getNameAsString() + ", " + Value + "); ";
+  } else {
+    if (Of && Of->How == Keeping::Spilled)
+      Value = "gmpi_re ? " + savedValue(*Of, V->getNameAsString()) + " : (" + Value + ")";
+    Element = render(Declared) + " = " + Value + "; ";
+  }
   replace(Header, "auto " + Name + " = gmpi_re ? gmpi_frame.saved_auto<" + Slot +
                       ">() : ::gmpi::split::begin(" + Text + "); gmpi_re || " + Name +
                       " != ::gmpi::split::end(" + Text + "); ++" + Name);
@@ -553,8 +616,11 @@ void BodySplitter::returns() {
       replace(Word, "return false");
       continue;
     }
-    bool Void = F.Written->getReturnType()->isVoidType();
-    replace(Word, Void ? "{" : "{ gmpi_result =");
+    QualType Type = F.Written->getReturnType();
+    bool Address = Type->isReferenceType();
+    replace(Word, Type->isVoidType() ? "{" : Address ? "{ gmpi_result = &(" : "{ gmpi_result =");
+    if (Span Value = Where.span(S->getRetValue()->getSourceRange()); Address && Value.isValid())
+      insert({Whole.Begin.File, Value.End}, ")");
     insert({Whole.Begin.File, Whole.End}, " return false; }");
   }
 }
