@@ -9,6 +9,8 @@
 
 struct SplitEnvironment : testing::Environment {
   void SetUp() override {
+    // A forked copy of a process with threads may find any lock taken: a new process, then.
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
     MPI_Init(nullptr, nullptr);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -163,7 +163,7 @@ TEST(SplitLaunch, streams_overlap) {
 
 /// More than may be in flight, each with another kernel behind it in the default stream.
 TEST(SplitLaunch, many) {
-  constexpr int count = 1000;
+  constexpr int count = 3000;
   Values<int> number(1);
   for (int i = 0; i < count; ++i) {
     start(Launch({1}, {32}), Count{number.data, 1});
