@@ -100,7 +100,7 @@ private:
   };
   std::vector<Declarator> declarators(const clang::DeclStmt *S);
   void declaration(const clang::DeclStmt *S, bool Later);
-  bool headerDeclaration(const clang::DeclStmt *S);
+  bool staysInHeader(const clang::DeclStmt *S);
   std::string separately(const clang::DeclStmt *S, bool Later);
   std::string inPlace(const clang::VarDecl *V);
   std::string residentText(const Declarator &D, const FrameVariable &Of);

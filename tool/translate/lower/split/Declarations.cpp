@@ -208,22 +208,18 @@ std::string BodySplitter::inPlace(const VarDecl *V) {
   return After + declareAlias(*Of);
 }
 
-/// In a header that has room for a declaration only: whether that is enough.
-bool BodySplitter::headerDeclaration(const DeclStmt *S) {
-  if (anyResident(S) || pointsIn(S).any() || isa<DecompositionDecl>(*S->decl_begin()))
-    return false;
-  for (const Decl *D : S->decls()) {
+/// Whether a declaration may stay in its header: nvcc does not know the variable there yet that
+/// `T x = gmpi_re ? gmpi_frame.saved<decltype(x), ...>() : ...` names.
+bool BodySplitter::staysInHeader(const DeclStmt *S) {
+  return !pointsIn(S).any() && llvm::all_of(S->decls(), [&](const Decl *D) {
     const auto *V = dyn_cast<VarDecl>(D);
     FrameVariable *Of = V ? Plan.find(Where, V) : nullptr;
-    bool Restored = Of && Of->How == Keeping::Spilled &&
-                    (!writtenInit(V) || Of->Example->getType()->isArrayType());
-    if (Restored || (Of && !declareAlias(*Of).empty()))
-      return false;
-  }
-  for (const Decl *D : S->decls())
-    if (const auto *V = dyn_cast<VarDecl>(D))
-      inPlace(V);
-  return true;
+    if (!Of)
+      return true;
+    bool Dead = Of->How == Keeping::Dead &&
+                (!writtenInit(V) || Plan.isPure(V->getInit()) || Plan.isPure(Of->Example->getInit()));
+    return Dead || !(Of->inFrame() || Of->How == Keeping::Dead);
+  });
 }
 
 bool BodySplitter::anyResident(const DeclStmt *S) {

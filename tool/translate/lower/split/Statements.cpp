@@ -406,13 +406,13 @@ void BodySplitter::replaceWithEnd(const Span &What, const std::string &Text) {
   replace({What.Begin, What.End + 1}, Text + What.Begin.File->Text[What.End]);
 }
 
-/// The first part of a header, where it is more than a declaration that can be edited there.
+/// The first part of a header goes before the statement, within the braces around it.
 void BodySplitter::moveInit(const Stmt *S, const Stmt *Init, bool Always) {
   if (!Init || isa<NullStmt>(Init))
     return;
   Position At = Where.position(S->getBeginLoc());
   if (const auto *Declaration = dyn_cast<DeclStmt>(Init)) {
-    if (!Always && headerDeclaration(Declaration))
+    if (!Always && staysInHeader(Declaration))
       return;
     insert(At, movedDeclaration(Declaration, /*Later=*/true));
     return replace(wholeSpan(Declaration), ";");
