@@ -1,0 +1,33 @@
+// Device functions that have no resumable version.
+// RUN: rm -rf %t && split-file %s %t && cd %t
+// RUN: not %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu 2>&1 | FileCheck --implicit-check-not=error: check
+// RUN: not ls out.cu
+// RUN: %gmpi-translate --lower=queue,split --cuda-path=none in.cu -o out.cu 2>&1 | FileCheck --check-prefix=WARN --implicit-check-not=warning: check
+// RUN: FileCheck --check-prefix=OUT --implicit-check-not=gmpi_segment --input-file=out.cu check
+// RUN: %compile-cuda out.cu
+
+//--- in.cu
+#include <mpi.h>
+struct Meeting {
+  __device__ void meet();
+};
+__device__ void Meeting::meet() { MPI_Barrier(MPI_COMM_WORLD); }
+template <class T> __device__ void meet(T) { MPI_Barrier(MPI_COMM_WORLD); }
+template <> __device__ void meet<int>(int) { MPI_Barrier(MPI_COMM_WORLD); }
+__global__ void member() {
+  Meeting meeting;
+  meeting.meet();
+}
+__global__ void specialised() { meet(3); }
+int main() {
+  member<<<1, 1>>>();
+  specialised<<<1, 1>>>();
+}
+//--- check
+CHECK: in.cu:5:26: error: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
+CHECK: note: make it a function outside of class templates that is not virtual, no operator and returns no reference
+CHECK: in.cu:7:29: error: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
+WARN: in.cu:5:26: warning: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
+WARN: in.cu:7:29: warning: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
+OUT: void member__queue(
+OUT: void specialised__queue(
