@@ -5,6 +5,10 @@ What can be carried there:
     RUN: [env NAME=VALUE...] [%each-lowering] %ranks N[-M] %t ARGUMENTS
     RUN: [env NAME=VALUE...] [not] %mpiexec -n N %t ARGUMENTS [2>&1 | FileCheck %s OPTIONS]
 Any other RUN line is kept in left_out, so that nothing is left out silently.
+
+Every program is translated with both lowerings and each RUN line is run with either, unless the line sets
+GMPI_LOWER, or unsets it (env -u GMPI_LOWER), or the program says what it is for:
+    LOWERINGS: queue (why)
 """
 import glob
 import os
@@ -13,16 +17,21 @@ import shlex
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, "test", "run")
+LOWERINGS = ["queue", "split"]
 
-
-RUN_LINE = re.compile(r"(?:env ((?:\S+=\S+ )+))?(not )?(?:%each-lowering )?(?:%ranks (\d)(?:-(\d))?|%mpiexec -n (\d)) %t ?(.*)")
+RUN_LINE = re.compile(r"(?:env (-u GMPI_LOWER )?((?:\S+=\S+ )*))?(not )?(%each-lowering )?"
+                      r"(?:%ranks (\d)(?:-(\d))?|%mpiexec -n (\d)) %t ?(.*)")
 
 
 class Run:
-    def __init__(self, found):
-        settings, fails, first, last, ranks, rest = found.groups()
+    def __init__(self, found, lowerings):
+        unset, settings, fails, compared, first, last, ranks, rest = found.groups()
         arguments, piped, checked = rest.partition("2>&1 | FileCheck %s")
         self.environment = dict(setting.split("=", 1) for setting in (settings or "").split())
+        # None: GMPI_LOWER is not set, or the RUN line sets it.
+        decided = unset or "GMPI_LOWER" in self.environment or "--compare" in arguments
+        self.lowerings = [None] if decided else lowerings
+        self.is_compared = bool(compared)
         self.fails = bool(fails)
         self.max_ranks = int(last or first or ranks)
         self.exact_ranks = ranks is not None
@@ -30,9 +39,9 @@ class Run:
         named = re.search(r"--check-prefix(?:es)?=(\S+)", checked)
         self.prefixes = (named.group(1).split(",") if named else ["CHECK"]) if piped else []
 
-    @property
-    def title(self):
-        return " ".join(["%s=%s" % setting for setting in self.environment.items()] + self.arguments)
+    def title(self, lowering):
+        settings = dict(self.environment, **({"GMPI_LOWER": lowering} if lowering else {}))
+        return " ".join(["%s=%s" % setting for setting in settings.items()] + self.arguments)
 
 
 class Program:
@@ -42,25 +51,28 @@ class Program:
         self.sources, self.runs, self.left_out = [], [], []
         with open(path) as file:
             self.lines = file.read().splitlines()
+        said = re.search(r"^(?://\s*)?LOWERINGS: (\w+)", "\n".join(self.lines), re.MULTILINE)
+        self.lowerings = [said.group(1)] if said else LOWERINGS
         for line in self.lines:
             found = re.match(r"(?://\s*)?RUN:\s*(.*)", line)
             if found:
                 self.read(found.group(1))
-        if any("REQUIRES: lower-split" in line for line in self.lines):  # translate-all makes queue only
-            self.left_out += [run.title for run in self.runs]
-            self.runs = []
 
     def read(self, line):
         compiled = re.fullmatch(r"%gmpicxx (?:%all-lowerings )?([^-]\S* ?.*) -o %t", line)
         run = RUN_LINE.fullmatch(line)
-        if compiled:
+        if compiled and not self.sources:
             names = {"%s": self.path, "%S": os.path.dirname(self.path), "%source-dir": ROOT}
             text = re.sub(r"%(source-dir|s|S)\b", lambda name: names[name.group()], compiled.group(1))
             self.sources = shlex.split(text)
-        elif run and ">" not in run.group(6).replace("2>&1 | FileCheck %s", ""):
-            self.runs.append(Run(run))
+        elif run and not self.left_out_build() and ">" not in run.group(8).replace("2>&1 | FileCheck %s", ""):
+            self.runs.append(Run(run, self.lowerings))
         else:
             self.left_out.append(line)
+
+    def left_out_build(self):
+        """Whether %t is by now another program than the one that is carried."""
+        return any(line.startswith("%gmpicxx") for line in self.left_out)
 
     def missing_text(self, run, output):
         """The first of the run's CHECK lines (plain, -SAME, -NEXT: in order; -DAG: anywhere; -NOT: not behind the last match)
@@ -93,8 +105,17 @@ def as_regex(text, line):
         elif part.startswith("[["):
             parts[i] = "(?:%s)" % (part[2:-2].partition(":")[2] or ".*?")
         else:
-            parts[i] = re.escape(part)
+            parts[i] = re.sub(r"(\\ )+", r"[ \\t]+", re.escape(part)) # FileCheck: any space is as good
     return "".join(parts)
+
+
+def nvcc_command(nvcc, architecture, source, includes):
+    """nvcc's command line but for what to make; source: a translated file, and the folder it came from."""
+    translated, folder = source
+    command = [nvcc, "-std=c++17", "-arch=" + architecture, "-x", "cu", translated]
+    command += ["-I" + path for path in [os.path.join(ROOT, "runtime", "include")] + includes]
+    command += ["-Xcompiler=-iquote", "-Xcompiler=" + (folder or ".")]
+    return command + ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX"]
 
 
 def programs(only=()):
