@@ -28,12 +28,11 @@ unsigned slotBytes(unsigned Bytes) {
 
 namespace {
 
-bool isGroup(const Expr *Call) {
-  const auto *Function = cast<CallExpr>(Call)->getDirectCallee();
-  for (const DeclContext *C = Function ? Function->getDeclContext() : nullptr; C; C = C->getParent())
-    if (const auto *N = dyn_cast<NamespaceDecl>(C); N && N->getIdentifier())
-      return N->getName() == "cooperative_groups" && Function->getName() != "coalesced_threads";
-  return false;
+/// Makes a group, or asks one; the threads that happen to be together are another matter.
+bool isGroup(const CallExpr *Call) {
+  const FunctionDecl *Function = Call->getDirectCallee();
+  return Function && isInCooperativeGroups(Function) &&
+         !(Function->getIdentifier() && Function->getName() == "coalesced_threads");
 }
 
 /// Functions whose result depends on who asks and on their arguments alone.

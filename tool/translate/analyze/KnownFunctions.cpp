@@ -140,6 +140,10 @@ clang::QualType groupOf(const clang::CallExpr *Call) {
 
 } // namespace
 
+bool isInCooperativeGroups(const clang::Decl *Declaration) {
+  return isIn(Declaration, "cooperative_groups");
+}
+
 KnownFunction classify(const clang::CallExpr *Call) {
   const clang::FunctionDecl *Function = Call->getDirectCallee();
   clang::QualType Group = groupOf(Call);

@@ -38,6 +38,9 @@ struct KnownFunction {
   unsigned RankParts = 0; ///< the index parts that a rank stands for; none: not injective
 };
 
+/// A group, or a function about groups.
+bool isInCooperativeGroups(const clang::Decl *Declaration);
+
 /// By the callee, and by the type of the object it is called on or of its first argument.
 KnownFunction classify(const clang::CallExpr *Call);
 

@@ -33,10 +33,7 @@ bool isTrivialCopy(const FunctionDecl *Callee) {
 
 bool isGroup(QualType Type) {
   const auto *Record = Type.getNonReferenceType()->getAsCXXRecordDecl();
-  for (const DeclContext *C = Record; C; C = C->getParent())
-    if (const auto *N = dyn_cast<NamespaceDecl>(C); N && N->getIdentifier())
-      return N->getName() == "cooperative_groups";
-  return false;
+  return Record && isInCooperativeGroups(Record);
 }
 
 /// What becomes of `E`, an lvalue for (a part of) a variable.
