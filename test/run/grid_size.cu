@@ -1,5 +1,6 @@
 // A grid with calls of grid scope that does not fit on the device is refused, with the numbers; one
 // with calls of narrower scopes may be of any size.
+// LOWERINGS: queue (it shows what is refused; under split no grid is too large)
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1 %t
 // RUN: not %mpiexec -n 1 %t too-large 2>&1 | FileCheck %s
