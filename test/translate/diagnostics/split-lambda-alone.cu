@@ -1,0 +1,14 @@
+// A kernel whose only call stands in a lambda is not silently left whole.
+// XFAIL: *
+// RUN: rm -rf %t && split-file %s %t && cd %t
+// RUN: not %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu 2>&1 | FileCheck --implicit-check-not=error: check
+
+//--- in.cu
+#include <mpi.h>
+__global__ void k() {
+  auto meet = [] { return MPI_Barrier(MPI_COMM_WORLD); };
+  meet();
+}
+int main() { k<<<1, 1>>>(); }
+//--- check
+CHECK: in.cu:{{[2-4]}}:{{[0-9]+}}: error: 'k' cannot be split: {{.*}}[gmpi-split-lambda]
