@@ -17,6 +17,9 @@ namespace gmpi {
 
 struct Segment;
 
+/// Launched::index of a launch in which nothing runs.
+constexpr std::uint32_t empty_launch = ~0u;
+
 /// Hidden first parameter of a translated kernel.
 struct Launched {
   LaunchState *state;

@@ -39,8 +39,15 @@ void choose_device() {
     cudaGetLastError(); // no GPU: the program will meet that error itself
     return;
   }
-  if (devices > 1 && !program_has_chosen())
-    cudaSetDevice(rank % devices);
+  if (program_has_chosen())
+    return;
+  int device = rank % devices;
+#ifndef GMPI_DEVICE_CPU
+  // What has been set aside for local memory stays: see reserve_local_memory().
+  cudaInitDevice(device, cudaDeviceLmemResizeToMax, cudaInitDeviceFlagsAreValid);
+#endif
+  if (devices > 1)
+    cudaSetDevice(device);
 }
 
 } // namespace gmpi::launch

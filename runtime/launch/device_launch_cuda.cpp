@@ -70,6 +70,38 @@ cudaError_t launch_segment_on_device(const KernelEntry &entry, const Configurati
   return ::cudaLaunchKernelExC(&config, entry.split.segments[point], all);
 }
 
+/// The one that needs most is launched, with threads that leave at once. What it needs stays set aside
+/// (cudaDeviceLmemResizeToMax, see choose_device): CUDA would give it back with the next launch.
+void reserve_local_memory(const std::vector<DeviceKernel> &kernels) {
+  unsigned flags = 0;
+  if (cudaGetDeviceFlags(&flags) != cudaSuccess ||
+      cudaSetDeviceFlags(flags | cudaDeviceLmemResizeToMax) != cudaSuccess)
+    cudaGetLastError(); // the program has set it up in another way
+  const DeviceKernel *largest = nullptr;
+  std::size_t most = 0;
+  for (const DeviceKernel &kernel : kernels) {
+    cudaFuncAttributes attributes{};
+    if (cudaFuncGetAttributes(&attributes, kernel.function) != cudaSuccess)
+      cudaGetLastError(); // it is for other devices
+    else if (attributes.localSizeBytes > most) {
+      most = attributes.localSizeBytes;
+      largest = &kernel;
+    }
+  }
+  if (largest == nullptr)
+    return;
+  constexpr std::size_t largest_parameter = 32768;
+  std::vector<unsigned char> zeros(largest_parameter);
+  Launched launched{nullptr, empty_launch};
+  Segment segment{};
+  segment.launch = empty_launch;
+  std::vector<void *> arguments(largest->parameters, zeros.data());
+  arguments[0] = largest->is_segment ? static_cast<void *>(&segment) : &launched;
+  if (::cudaLaunchKernel(largest->function, 1, 1, arguments.data(), 0, nullptr) != cudaSuccess)
+    cudaGetLastError();
+  cudaStreamSynchronize(nullptr);
+}
+
 cudaError_t write_context(const void *symbol, const Context &context, cudaStream_t stream) {
   return cudaMemcpyToSymbolAsync(symbol, &context, sizeof(context), 0, cudaMemcpyHostToDevice,
                                  stream);

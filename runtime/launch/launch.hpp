@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace gmpi {
 
@@ -61,6 +62,13 @@ struct KernelEntry {
 /// Registers `entry` unless its stub is registered already; returns the one registered, which
 /// stays valid. Any thread.
 const KernelEntry &add_kernel(const KernelEntry &entry);
+/// A kernel that the device runs for one that is registered, and how many parameters it takes.
+struct DeviceKernel {
+  const void *function;
+  std::size_t parameters;
+  bool is_segment; ///< its first parameter is a Segment, else a Launched
+};
+std::vector<DeviceKernel> device_kernels();
 /// The entry registered for `stub`, or null.
 const KernelEntry *find_kernel(const void *stub);
 /// Launches a kernel. `arguments`: a pointer to each of the user's parameters.

@@ -173,6 +173,7 @@ public:
   __device__
 #endif
   explicit Participant(Launched launched) {
+    device::leave_empty_launch(launched.index == empty_launch);
     device::BlockState &block = device::block_state();
     if (device::thread_index() == 0) {
       block.launch = launched.state;

@@ -41,6 +41,18 @@ const KernelEntry *find_kernel(const void *stub) {
   return found == registry().kernels.end() ? nullptr : &found->second;
 }
 
+std::vector<DeviceKernel> device_kernels() {
+  std::lock_guard lock(registry().mutex);
+  std::vector<DeviceKernel> all;
+  for (const auto &[stub, entry] : registry().kernels) {
+    if (entry.queue != nullptr)
+      all.push_back({entry.queue, entry.parameters + 1, false});
+    for (const void *segment : entry.split.segments)
+      all.push_back({segment, entry.parameters + 1, true});
+  }
+  return all;
+}
+
 } // namespace launch
 
 Module::Module(const void *symbol) {

@@ -66,6 +66,7 @@ DeviceQueue::DeviceQueue(int device) : device_(device) {
 #include "../mpi/predefined_handles.def"
 #endif
   fill_modules();
+  launch::reserve_local_memory(launch::device_kernels());
 }
 
 void DeviceQueue::allocate_shared() {

@@ -26,6 +26,17 @@
 
 namespace gmpi::device {
 
+/// Ends this thread where a kernel is launched for what a launch does to the device alone: see
+/// launch::reserve_local_memory.
+GMPI_DEVICE void leave_empty_launch(bool empty) {
+#ifdef GMPI_DEVICE_CPU
+  (void)empty;
+#else
+  if (empty)
+    asm volatile("exit;");
+#endif
+}
+
 #ifndef GMPI_DEVICE_CPU
 
 /// Two words as one 16-byte store to host memory; each half arrives whole.

@@ -85,6 +85,7 @@ public:
   /// All threads of the block make one, first of all.
   GMPI_DEVICE explicit Frame(const Segment &segment)
       : segment_(&segment), threads_(segment.threads), blocks_(segment.blocks) {
+    device::leave_empty_launch(segment.launch == empty_launch);
     if (segment.elected == nullptr)
       return;
     if (device::thread_index() == 0)
