@@ -1,6 +1,7 @@
 // The driver's thread, and launches.
 #include "driver.hpp"
 
+#include "../launch/device_launch.hpp"
 #include "../proxy/affinity.hpp"
 #include "../proxy/backoff.hpp"
 #include "../proxy/host_wait.hpp"
@@ -51,7 +52,7 @@ Flight &Driver::take_flight(Device &device, int number) {
   std::unique_lock lock(mutex_);
   if (device.spare.empty() && device.flights.size() < launches_at_once) {
     auto slot = static_cast<std::uint32_t>(device.flights.size());
-    device.flights.push_back(std::make_unique<Flight>(*device.progress, number, slot));
+    device.flights.push_back(std::make_unique<Flight>(*device.progress, device.streams, number, slot));
     return *device.flights.back();
   }
   changed_.wait(lock, [&] { return !device.spare.empty(); });
@@ -88,8 +89,26 @@ FramePool::Frame Driver::frame_for(Device &device, const launch::KernelEntry &ke
   return frame;
 }
 
+namespace {
+
+/// Whether CUDA can be expected to take it when the stream's turn comes.
+bool is_valid(const launch::Configuration &configuration) {
+  auto volume = [](dim3 d) { return 1ull * d.x * d.y * d.z; };
+  int device = 0, most = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerBlock, device);
+  unsigned long long threads = volume(configuration.block);
+  return volume(configuration.grid) != 0 && threads != 0 &&
+         threads <= static_cast<unsigned long long>(most);
+}
+
+} // namespace
+
 cudaError_t Driver::launch(const launch::KernelEntry &kernel,
                            const launch::Configuration &configuration, void **arguments) {
+  if (!is_valid(configuration)) // CUDA says so at once, and remembers it for cudaGetLastError
+    return launch::launch_segment_on_device(kernel, configuration, 0, Segment{},
+                                            kernel.copy_arguments(arguments), configuration.stream);
   if (is_capturing(configuration.stream))
     fatal("kernel %s was launched while its stream is being captured; a kernel that is split at "
           "its MPI "

@@ -35,6 +35,7 @@ private:
     Progress *progress = nullptr;
     bool has_gates = false;
     FramePool frames;
+    SegmentStreams streams;
     std::vector<std::unique_ptr<Flight>> flights;
     std::vector<Flight *> spare;
     std::vector<Flight *> in_flight; ///< in the order of their launches

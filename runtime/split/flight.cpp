@@ -5,6 +5,8 @@
 #include "../proxy/host_wait.hpp"
 #include "../proxy/report.hpp"
 
+#include <utility>
+
 namespace gmpi::split {
 
 namespace {
@@ -27,21 +29,19 @@ bool has_happened(cudaEvent_t event) {
 
 } // namespace
 
-Flight::Flight(Progress &progress, int device, std::uint32_t slot)
-    : progress_(progress), device_(device), slot_(slot),
+Flight::Flight(Progress &progress, SegmentStreams &streams, int device, std::uint32_t slot)
+    : progress_(progress), streams_(streams), device_(device), slot_(slot),
       request_(allocate_mapped<Request>(sizeof(Request))),
       outgoing_(allocate_mapped<unsigned char>(inline_bytes)),
       incoming_(allocate_mapped<unsigned char>(inline_bytes)) {
   void *memory = nullptr;
   check(cudaMalloc(&memory, inline_bytes), "cannot allocate device memory for a split kernel");
   arrived_ = static_cast<unsigned char *>(memory);
-  check(make_segment_stream(&stream_), "cannot create a stream");
   check(cudaEventCreateWithFlags(&came_here_, cudaEventDisableTiming), "cannot create an event");
 }
 
 Flight::~Flight() {
   cudaEventDestroy(came_here_);
-  cudaStreamDestroy(stream_);
   cudaFree(arrived_);
   for (void *memory : {static_cast<void *>(request_), static_cast<void *>(outgoing_),
                        static_cast<void *>(incoming_)})
@@ -118,6 +118,8 @@ void Flight::cancel() {
 }
 
 void Flight::retire() {
+  if (stream_ != nullptr)
+    streams_.give(std::exchange(stream_, nullptr));
   frame_.reset();
   arguments_ = {};
   task_ = {};
@@ -137,6 +139,8 @@ bool Flight::stream_came_here() {
 
 cudaError_t Flight::launch_segment(std::uint32_t point) {
   // Where threads return early: no suspension has been seen by any thread yet.
+  if (stream_ == nullptr && (stream_ = streams_.take()) == nullptr)
+    return cudaErrorMemoryAllocation;
   if (!started_)
     began_ = Clock::now();
   if (!started_ && segment_.elected != nullptr)

@@ -10,6 +10,7 @@
 #include "../launch/statistics.hpp"
 #include "../proxy/progress.hpp"
 #include "frame_pool.hpp"
+#include "segment_streams.hpp"
 #include "stream_order.hpp"
 #include "task.hpp"
 
@@ -18,7 +19,7 @@ namespace gmpi::split {
 class Flight {
 public:
   /// On the current device. `slot`: of the driver's, for blocking calls.
-  Flight(Progress &progress, int device, std::uint32_t slot);
+  Flight(Progress &progress, SegmentStreams &streams, int device, std::uint32_t slot);
   ~Flight();
   Flight(const Flight &) = delete;
 
@@ -89,13 +90,14 @@ private:
   void refuse_large(std::uint64_t bytes) const;
 
   Progress &progress_;
+  SegmentStreams &streams_;
   const int device_;
   const std::uint32_t slot_;
   Request *request_ = nullptr;
   unsigned char *outgoing_ = nullptr; ///< data to send, on its way to the proxy
   unsigned char *incoming_ = nullptr; ///< received data for each thread's own memory,
   unsigned char *arrived_ = nullptr;  ///< and in device memory, where it is not small
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_ = nullptr; ///< from the first segment to the launch's end
   cudaEvent_t came_here_ = nullptr;
   StreamMark mark_; ///< behind the segment, or a copy, that is awaited
   StreamGate gate_;
