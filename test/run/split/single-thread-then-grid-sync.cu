@@ -1,6 +1,7 @@
 // One thread's calls, followed by grid.sync(), by a call of the whole grid, by the end of the kernel.
-// RUN: %gmpicxx %all-lowerings %s -o %t
-// RUN: %each-lowering %ranks 1-3 %t
+// LOWERINGS: queue (one thread calls are carried by the queue)
+// RUN: %gmpicxx %s -o %t
+// RUN: %ranks 1-3 %t
 #include "../Inputs/shape.h"
 
 #include <cooperative_groups.h>

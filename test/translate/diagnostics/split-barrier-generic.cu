@@ -1,5 +1,4 @@
 // A barrier that only an instantiation of a device function shows must not stay in a segment.
-// XFAIL: *
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: not %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu 2>&1 | FileCheck --implicit-check-not=error: check
 

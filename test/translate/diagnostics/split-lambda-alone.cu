@@ -1,5 +1,4 @@
 // A kernel whose only call stands in a lambda is not silently left whole.
-// XFAIL: *
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: not %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu 2>&1 | FileCheck --implicit-check-not=error: check
 

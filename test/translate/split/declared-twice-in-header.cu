@@ -1,5 +1,4 @@
 // An `if` that declares two variables, of which the second needs the first.
-// XFAIL: *
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu
 // RUN: FileCheck --input-file=out.cu check

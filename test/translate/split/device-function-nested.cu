@@ -35,13 +35,13 @@ CHECK-NEXT: return false;
 CHECK-NEXT: #line 6
 CHECK: ::gmpi::grid::MPI_Barrier({{.*}} 9}, MPI_COMM_WORLD);
 CHECK: template <int gmpi_resume> __device__ inline bool outer__segment(::gmpi::Frame gmpi_frame, bool &gmpi_re, int *buf, int &gmpi_passed_count) { if (gmpi_re) gmpi_frame.restore{{(_uniform)?}}<{{[0-9]+}}, 8>(buf); decltype(gmpi_passed_count) count = gmpi_re ? gmpi_frame.saved_reference<decltype(gmpi_passed_count), {{[0-9]+}}, 8>() : gmpi_passed_count; {{.*}}
-CHECK-NEXT: if (!gmpi_re || (gmpi_resume >= 1 && gmpi_resume <= 2)) { if (inner__segment<::gmpi::within(gmpi_resume, 1, 2)>(gmpi_frame.callee(gmpi_inner_uniform, gmpi_inner_block, gmpi_inner_thread, 1), gmpi_re, buf)) { gmpi_frame.save{{(_uniform)?}}<{{[0-9]+}}, 8>(buf); gmpi_frame.save_reference<{{[0-9]+}}, 8>(count); return true;
+CHECK-NEXT: if (!gmpi_re || (gmpi_resume >= 1 && gmpi_resume <= 2)) { if (inner__segment<::gmpi::within(gmpi_resume, 1, 2)>(gmpi_frame.callee(gmpi_inner_{{[0-9]+}}_uniform, gmpi_inner_{{[0-9]+}}_block, gmpi_inner_{{[0-9]+}}_thread, 1), gmpi_re, buf)) { gmpi_frame.save{{(_uniform)?}}<{{[0-9]+}}, 8>(buf); gmpi_frame.save_reference<{{[0-9]+}}, 8>(count); return true;
 CHECK-NEXT: if (!gmpi_re) { ++count; }
 CHECK-NEXT: if (!gmpi_re || gmpi_resume == 3) { if (::gmpi::split::MPI_Barrier<3>(gmpi_frame, gmpi_re, {{.*}} 9}, MPI_COMM_WORLD)) { gmpi_frame.save{{(_uniform)?}}<{{[0-9]+}}, 8>(buf); return true;
-CHECK-NEXT: if (inner__segment<::gmpi::within(gmpi_resume, 4, 5)>(gmpi_frame.callee(gmpi_inner_uniform, gmpi_inner_block, gmpi_inner_thread, 4), gmpi_re, buf + 1)) { gmpi_frame.save{{(_uniform)?}}<{{[0-9]+}}, 8>(buf); return true; }
+CHECK-NEXT: if (inner__segment<::gmpi::within(gmpi_resume, 4, 5)>(gmpi_frame.callee(gmpi_inner_{{[0-9]+}}_uniform, gmpi_inner_{{[0-9]+}}_block, gmpi_inner_{{[0-9]+}}_thread, 4), gmpi_re, buf + 1)) { gmpi_frame.save{{(_uniform)?}}<{{[0-9]+}}, 8>(buf); return true; }
 CHECK-NEXT: return false;
 CHECK-NEXT: #line 12
 CHECK-NEXT: template <int gmpi_resume> __global__ void k__segment(::gmpi::Segment gmpi_segment, int *buf) { {{.*}}
 CHECK-NEXT: typedef int gmpi_count_t ; gmpi_count_t &count = gmpi_frame.resident<gmpi_count_t, {{[0-9]+}}, 4>(); if (!gmpi_re) { int gmpi_init = 0; ::gmpi::split::copy(count, gmpi_init); }
 CHECK-NEXT: int i = gmpi_re ? gmpi_frame.saved{{(_uniform)?}}<decltype(i), {{[0-9]+}}, 4>() : (0); for (; gmpi_re || (i < 3); ++i)
-CHECK-NEXT: if (outer__segment<::gmpi::within(gmpi_resume, 1, 5)>(gmpi_frame.callee(gmpi_outer_uniform, gmpi_outer_block, gmpi_outer_thread, 1), gmpi_re, buf, count)) { gmpi_frame.save{{(_uniform)?}}<{{[0-9]+}}, 4>(i); return;
+CHECK-NEXT: if (outer__segment<::gmpi::within(gmpi_resume, 1, 5)>(gmpi_frame.callee(gmpi_outer_{{[0-9]+}}_uniform, gmpi_outer_{{[0-9]+}}_block, gmpi_outer_{{[0-9]+}}_thread, 1), gmpi_re, buf, count)) { gmpi_frame.save{{(_uniform)?}}<{{[0-9]+}}, 4>(i); return;

@@ -1,5 +1,4 @@
 // Two functions of one name that suspend, called by one kernel.
-// XFAIL: *
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu
 // RUN: FileCheck --input-file=out.cu check

@@ -1,5 +1,4 @@
 // A device function that is called by a qualified name.
-// XFAIL: *
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu
 // RUN: FileCheck --input-file=out.cu check

@@ -27,5 +27,5 @@ CHECK-NEXT: gmpi_result = mine + more; return false;
 CHECK-NEXT: return false;
 CHECK-NEXT: #line 7
 CHECK-NEXT: template <int gmpi_resume> __global__ void k__segment(::gmpi::Segment gmpi_segment, double *d, int *i) { {{.*}}
-CHECK-NEXT: if (!gmpi_re || gmpi_resume == 1) { ::gmpi::split::Plain<decltype(summed(d, 1.0))> [[VALUE1:gmpi_value[0-9_]+]]; if (summed__segment<::gmpi::within(gmpi_resume, 1, 1)>(gmpi_frame.callee(gmpi_summed_uniform, gmpi_summed_block, gmpi_summed_thread, 1), gmpi_re, [[VALUE1]], d, 1.0)) { return; } d[0] = [[VALUE1]]; }
-CHECK-NEXT: ::gmpi::split::Plain<decltype(summed<int, 3>(i, 1))> [[VALUE2:gmpi_value[0-9_]+]]; if (summed__segment<::gmpi::within(gmpi_resume, 2, 2), int, 3>(gmpi_frame.callee(gmpi_summed_uniform, gmpi_summed_block, gmpi_summed_thread, 2), gmpi_re, [[VALUE2]], i, 1)) { return; } i[0] = [[VALUE2]];
+CHECK-NEXT: if (!gmpi_re || gmpi_resume == 1) { ::gmpi::split::Plain<decltype(summed(d, 1.0))> [[VALUE1:gmpi_value[0-9_]+]]; if (summed__segment<::gmpi::within(gmpi_resume, 1, 1)>(gmpi_frame.callee(gmpi_summed_{{[0-9]+}}_uniform, gmpi_summed_{{[0-9]+}}_block, gmpi_summed_{{[0-9]+}}_thread, 1), gmpi_re, [[VALUE1]], d, 1.0)) { return; } d[0] = [[VALUE1]]; }
+CHECK-NEXT: ::gmpi::split::Plain<decltype(summed<int, 3>(i, 1))> [[VALUE2:gmpi_value[0-9_]+]]; if (summed__segment<::gmpi::within(gmpi_resume, 2, 2), int, 3>(gmpi_frame.callee(gmpi_summed_{{[0-9]+}}_uniform, gmpi_summed_{{[0-9]+}}_block, gmpi_summed_{{[0-9]+}}_thread, 2), gmpi_re, [[VALUE2]], i, 1)) { return; } i[0] = [[VALUE2]];

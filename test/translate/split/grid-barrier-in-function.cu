@@ -25,5 +25,5 @@ CHECK-NEXT: if (::gmpi::split::grid_sync<1>(gmpi_frame, gmpi_re)) { return true;
 CHECK-NEXT: return false;
 CHECK-NEXT: #line 7
 CHECK-NEXT: template <int gmpi_resume> __global__ void k__segment(::gmpi::Segment gmpi_segment, int *buf) { {{.*}}
-CHECK-NEXT: if (!gmpi_re || gmpi_resume == 1) { if (meet__segment<::gmpi::within(gmpi_resume, 1, 1)>(gmpi_frame.callee(gmpi_meet_uniform, gmpi_meet_block, gmpi_meet_thread, 1), gmpi_re, buf)) { return;
+CHECK-NEXT: if (!gmpi_re || gmpi_resume == 1) { if (meet__segment<::gmpi::within(gmpi_resume, 1, 1)>(gmpi_frame.callee(gmpi_meet_{{[0-9]+}}_uniform, gmpi_meet_{{[0-9]+}}_block, gmpi_meet_{{[0-9]+}}_thread, 1), gmpi_re, buf)) { return;
 CHECK-NEXT: if (::gmpi::split::MPI_Barrier<2>(gmpi_frame, gmpi_re, {{.*}} 9}, MPI_COMM_WORLD)) { return;

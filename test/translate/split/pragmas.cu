@@ -1,5 +1,4 @@
 // A pragma stays before the loop that it is for.
-// XFAIL: *
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu
 // RUN: FileCheck --input-file=out.cu check

@@ -32,4 +32,4 @@ CHECK-NEXT: if (!gmpi_re || gmpi_resume == 1) { if (::gmpi::split::MPI_Irecv<1>(
 CHECK-NEXT: if (!gmpi_re || gmpi_resume == 2) { if (::gmpi::split::MPI_Irecv<2>(gmpi_frame, gmpi_re, {{.*}} 7}, buf + 1, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, requests + 1)) { return;
 CHECK-NEXT: if (!gmpi_re || gmpi_resume == 3) { if (::gmpi::split::MPI_Isend<3>(gmpi_frame, gmpi_re, {{.*}} 8}, buf + 2, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &other)) { return;
 CHECK-NEXT: if (!gmpi_re || gmpi_resume == 4) { if (::gmpi::split::MPI_Waitall<4>(gmpi_frame, gmpi_re, {{.*}} 9}, 2, requests, MPI_STATUSES_IGNORE)) { return;
-CHECK-NEXT: if (finish__segment<::gmpi::within(gmpi_resume, 5, 5)>(gmpi_frame.callee(gmpi_finish_uniform, gmpi_finish_block, gmpi_finish_thread, 5), gmpi_re, &other)) { return; }
+CHECK-NEXT: if (finish__segment<::gmpi::within(gmpi_resume, 5, 5)>(gmpi_frame.callee(gmpi_finish_{{[0-9]+}}_uniform, gmpi_finish_{{[0-9]+}}_block, gmpi_finish_{{[0-9]+}}_thread, 5), gmpi_re, &other)) { return; }

@@ -209,7 +209,7 @@ unsigned FramePlan::place(std::vector<Slot> &Slots, unsigned &Size, unsigned Byt
       return S.Offset;
     }
   unsigned End = Slots.empty() ? 0 : Slots.back().Offset + Slots.back().Bytes;
-  unsigned Offset = unsigned(llvm::alignTo(End, std::min(Bytes, 16u)));
+  unsigned Offset = unsigned(llvm::alignTo(End, std::clamp(Bytes, 1u, 16u)));
   Slots.push_back({Offset, Bytes, LiveAt});
   Size = unsigned(llvm::alignTo(Offset + Bytes, 16));
   return Offset;

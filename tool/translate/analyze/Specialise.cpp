@@ -56,6 +56,8 @@ SourceLocation Specialiser::nameLocation(const clang::CallExpr *Call) const {
   SourceLocation Loc = Callee->getExprLoc();
   if (const auto *Member = llvm::dyn_cast<clang::MemberExpr>(Callee))
     Loc = Member->getMemberLoc();
+  else if (const auto *Name = llvm::dyn_cast<clang::DeclRefExpr>(Callee))
+    Loc = Name->getLocation(); // not that of a qualifier
   return Context.getSourceManager().getFileLoc(Loc);
 }
 

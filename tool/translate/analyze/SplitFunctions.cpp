@@ -96,13 +96,18 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
       if (const SplitFunction *Split = of(asWritten(Use.Callee), Use.Specialisation))
         Here[Where.position(Use.Loc)].Callee = Split;
   }
+  std::set<Position> Taken;
   auto Visit = [&](const CallExpr *Call) {
     Span Name = Where.token(nameLocation(Call->getCallee()->IgnoreParenImpCasts()));
     auto Found = Name.isValid() ? Here.find(Name.Begin) : Here.end();
     SuspensionPoint Point;
     if (Found != Here.end()) {
       Point = Found->second;
+      Taken.insert(Found->first);
       Here.erase(Found);
+    } else if (Name.isValid() && Taken.count(Name.Begin)) {
+      Result->Repeated.push_back(Call->getBeginLoc());
+      return;
     } else if (!isGridBarrier(Call) && !(Point.Callee = withBarrier(Call))) {
       return;
     }
@@ -131,6 +136,22 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
   return Made->Points.empty() ? nullptr : Made.get();
 }
 
+/// By the callee as instantiated.
+bool SplitFunctions::reachesBarrier(const CallExpr *Call,
+                                    std::set<const FunctionDecl *> &Seen) {
+  if (isGridBarrier(Call))
+    return true;
+  const FunctionDecl *Callee = Call->isTypeDependent() ? nullptr : Call->getDirectCallee();
+  const FunctionDecl *Definition = Callee ? definitionOf(Callee) : nullptr;
+  if (!Definition || mpiFunctionOf(Callee) ||
+      Locations(Code).inSystemHeader(Definition->getLocation()) || !Seen.insert(Definition).second)
+    return false;
+  bool Found = false;
+  auto Visit = [&](const CallExpr *Inner) { Found |= reachesBarrier(Inner, Seen); };
+  CallFinder(Visit, /*Lambdas=*/true).TraverseStmt(Definition->getBody());
+  return Found;
+}
+
 /// Barriers that only an instantiation shows, or that stand in lambdas.
 void SplitFunctions::findOthers(SplitFunction &F) {
   Locations Where(Code);
@@ -138,7 +159,8 @@ void SplitFunctions::findOthers(SplitFunction &F) {
   for (const SuspensionPoint &Point : F.Points)
     Points.insert(Point.Name.Begin);
   auto Visit = [&](const CallExpr *Call) {
-    if (!isGridBarrier(Call) && !withBarrier(Call))
+    std::set<const FunctionDecl *> Seen;
+    if (!reachesBarrier(Call, Seen))
       return;
     SourceLocation Name = nameLocation(Call->getCallee()->IgnoreParenImpCasts());
     if (!Points.count(Where.position(Name)))

@@ -12,6 +12,7 @@
 #include "ScopeAnalysis.h"
 #include <map>
 #include <memory>
+#include <set>
 
 namespace gmpi::translate {
 
@@ -39,6 +40,8 @@ struct SplitFunction {
   bool CallsMpi = false;
   /// Grid-scope calls in lambdas, and barriers of the grid that are no suspension point.
   std::vector<clang::SourceLocation> InLambdas, OtherBarriers;
+  /// Calls that a macro makes of one that is written once.
+  std::vector<clang::SourceLocation> Repeated;
 
   unsigned resumePoints() const { return Points.empty() ? 0 : Points.back().Last; }
 };
@@ -53,6 +56,7 @@ public:
 private:
   friend class PointFinder;
   const SplitFunction *withBarrier(const clang::CallExpr *Call);
+  bool reachesBarrier(const clang::CallExpr *Call, std::set<const clang::FunctionDecl *> &Seen);
   void findOthers(SplitFunction &F);
 
   const Pass &Code;

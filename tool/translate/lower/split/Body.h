@@ -30,8 +30,8 @@ const clang::Expr *strip(const clang::Expr *E);
 
 /// Name of the split version of a function.
 std::string splitName(const SplitFunction &F);
-/// What its parts of the frames of those that call it are called: `gmpi_f`.
-std::string frameName(const SplitFunction &F);
+/// What its parts of the frames of those that call it are called: `gmpi_f_12`, by where it stands.
+std::string frameName(const SplitFunction &F, unsigned Line);
 
 class BodySplitter {
 public:

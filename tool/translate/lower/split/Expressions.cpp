@@ -320,7 +320,8 @@ void BodySplitter::hoistCall(const CallExpr *E, size_t Point, Items &Into, bool 
                       ? 0
                       : unsigned(L.Code.context().getTypeSizeInChars(Type).getQuantity());
     std::string Result = Void ? "" : ", " + Value.Name;
-    std::string Part = frameName(*P.Callee);
+    std::string Part =
+        frameName(*P.Callee, Where.position(P.Callee->Written->getLocation()).line());
     Suspend.Text = calleeText(P, E) + "(gmpi_frame.callee(" + Part + "_uniform, " + Part +
                    "_block, " + Part + "_thread, " + std::to_string(P.First) + "), gmpi_re" +
                    Result +

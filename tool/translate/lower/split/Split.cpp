@@ -11,15 +11,46 @@ using namespace clang;
 using llvm::StringRef;
 
 void SplitLowering::lower() {
-  for (const ScopedFunction &F : L.Scopes.Functions)
-    if (F.Kernel)
-      if (const SplitFunction *Split = Functions.of(F.Function, 0);
-          Split && !Split->Instances.empty())
-        make(*Split);
+  if (!allCanSuspend())
+    return;
+  for (const ScopedFunction &F : L.Scopes.Functions) {
+    if (!F.Kernel)
+      continue;
+    const SplitFunction *Split = Functions.of(F.Function, 0);
+    if (Split && !Split->Instances.empty())
+      make(*Split);
+    else if (!Split && F.Widest == Scope::Grid)
+      L.refuseSplit(Locations(L.Code).shown(F.Function->getLocation()), DiagId::split_lambda,
+                    {F.Function->getNameAsString()});
+  }
   for (auto &[F, V] : Versions)
     if (!F->Kernel && V.good())
       if (auto S = readSignature(L.Code, F->Written))
         insertDeviceFunction(V, *S);
+}
+
+/// Operators, conversions, constructors and virtual functions are called where no call is written:
+/// one that makes calls for the whole grid keeps every kernel of the file from being split.
+bool SplitLowering::allCanSuspend() {
+  bool Good = true;
+  for (const ScopedFunction &F : L.Scopes.Functions) {
+    const auto *Method = dyn_cast<CXXMethodDecl>(F.Function);
+    if (F.Kernel || (Method && Method->getParent()->isLambda()))
+      continue;
+    bool Suspends = llvm::any_of(F.Specialisations, [](const Specialisation &S) {
+      return llvm::any_of(S.Calls, [](const ScopedCall &Call) {
+        return Call.Value == Scope::Grid && !Call.Local && Call.Function != "Abort";
+      });
+    });
+    bool Hidden = isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F.Function) ||
+                  F.Function->isOverloadedOperator() || (Method && Method->isVirtual());
+    if (Suspends && Hidden) {
+      Good = false;
+      L.refuseSplit(Locations(L.Code).shown(F.Function->getLocation()), DiagId::split_function,
+                    {F.Function->getNameAsString()});
+    }
+  }
+  return Good;
 }
 
 const SplitVersion *SplitLowering::find(const FunctionDecl *Kernel) const {
@@ -57,7 +88,10 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
     Refuse(Locations(L.Code).shown(Loc), DiagId::split_lambda, {});
   for (SourceLocation Loc : F.OtherBarriers)
     Refuse(Locations(L.Code).shown(Loc), DiagId::split_barrier, {});
+  for (SourceLocation Loc : F.Repeated)
+    Refuse(Locations(L.Code).shown(Loc), DiagId::split_macro, {});
   if (!S || !Plan || !Good || !F.InLambdas.empty() || !F.OtherBarriers.empty() ||
+      !F.Repeated.empty() ||
       !checkSharedArguments(F, *Plan, Refuse))
     return V;
   V.Plan = std::move(*Plan);
@@ -75,7 +109,9 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
   V.Total = V.Plan.Own;
   std::string Parts;
   for (const SplitVersion *Callee : Callees) {
-    std::string Name = frameName(*Callee->Function);
+    const FunctionDecl *Written = Callee->Function->Written;
+    std::string Name = frameName(*Callee->Function,
+                                 Locations(L.Code).position(Written->getLocation()).line());
     Parts += " constexpr unsigned " + Name + "_uniform = " + std::to_string(V.Total.Uniform) + ", " +
              Name + "_block = " + std::to_string(V.Total.Block) + ", " + Name +
              "_thread = " + std::to_string(V.Total.Thread) + ";";

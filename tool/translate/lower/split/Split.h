@@ -45,6 +45,7 @@ private:
   bool usesQueue(const ScopedFunction &F, unsigned Version) const;
   bool checkSharedArguments(const SplitFunction &F, const FramePlan &Plan,
                             BodySplitter::Refusal Refuse);
+  bool allCanSuspend();
   bool canBeMethod(const clang::FunctionDecl *F);
   void insertDeviceFunction(const SplitVersion &V, const Signature &S);
 

@@ -19,7 +19,9 @@ std::string versionName(const SplitFunction &F) {
 } // namespace
 
 std::string splitName(const SplitFunction &F) { return versionName(F) + "__segment"; }
-std::string frameName(const SplitFunction &F) { return "gmpi_" + versionName(F); }
+std::string frameName(const SplitFunction &F, unsigned Line) {
+  return "gmpi_" + versionName(F) + "_" + std::to_string(Line);
+}
 
 BodySplitter::BodySplitter(Lowering &L, const SplitFunction &F, FramePlan &Plan,
                            std::vector<Replacement> Calls, Refusal Refuse)
@@ -95,6 +97,8 @@ std::string BodySplitter::within(Range R) {
 
 /// With its semicolon.
 Span BodySplitter::wholeSpan(const Stmt *S) {
+  while (const auto *Attributed = dyn_cast<AttributedStmt>(S)) // a pragma stands before it
+    S = Attributed->getSubStmt();
   Span Whole = Where.span(S->getSourceRange());
   if (!Whole.isValid())
     return Whole;
@@ -361,7 +365,7 @@ void BodySplitter::macroStatement(const Stmt *S, bool Later) {
 
 void BodySplitter::ifStatement(const IfStmt *S) {
   Range Then = pointsIn(S->getThen()), Else = pointsIn(S->getElse());
-  moveInit(S, S->getInit());
+  moveInit(S, S->getInit(), /*Always=*/S->getConditionVariable() != nullptr);
   std::string Enter = Then.any() && Else.any() ? within(Then) : Then.any() ? "true" : "false";
   bool Any = Then.any() || Else.any();
   if (const DeclStmt *Variable = S->getConditionVariableDeclStmt()) {
@@ -410,11 +414,14 @@ void BodySplitter::replaceWithEnd(const Span &What, const std::string &Text) {
 void BodySplitter::moveInit(const Stmt *S, const Stmt *Init, bool Always) {
   if (!Init || isa<NullStmt>(Init))
     return;
-  Position At = Where.position(S->getBeginLoc());
+  Position At = beforeDirectives(Where.position(S->getBeginLoc()));
+  std::string Directive = At == Where.position(S->getBeginLoc())
+                              ? ""
+                              : "\n" + lineDirective(*At.File, At.line());
   if (const auto *Declaration = dyn_cast<DeclStmt>(Init)) {
     if (!Always && staysInHeader(Declaration))
       return;
-    insert(At, movedDeclaration(Declaration, /*Later=*/true));
+    insert(At, movedDeclaration(Declaration, /*Later=*/true) + Directive);
     return replace(wholeSpan(Declaration), ";");
   }
   const auto *E = cast<Expr>(Init);
@@ -423,7 +430,7 @@ void BodySplitter::moveInit(const Stmt *S, const Stmt *Init, bool Always) {
   Span Text = Where.span(E->getSourceRange());
   if (!Text.isValid())
     return refuse(E->getBeginLoc(), DiagId::split_macro);
-  insert(At, oneLine(emit(Before, true) + "if (!gmpi_re) { " + render(Text) + "; } "));
+  insert(At, oneLine(emit(Before, true) + "if (!gmpi_re) { " + render(Text) + "; } ") + Directive);
   replace(Text, "");
 }
 
