@@ -70,7 +70,7 @@ private:
   Task copies_done();
   Task complete_requests();
   Task complete(MPI_Request request, bool wait, CallResult &result);
-  Task complete_foreign(MPI_Request request, bool wait, CallResult &result);
+  Task complete_foreign(std::uint64_t request, bool wait, CallResult &result);
 
   bool stream_came_here();
   cudaError_t launch_segment(std::uint32_t point);

@@ -19,8 +19,10 @@ Task Flight::complete_requests() {
   statuses_.clear();
   if (own(own_requests))
     std::memcpy(requests_.data(), request_->data, count * sizeof(MPI_Request));
-  else if (count != 0)
+  else if (count != 0) {
     copy(requests_.data(), all ? a.requests : a.request, count * sizeof(MPI_Request));
+    co_await copies_done();
+  }
   CallResult last = nothing_received(MPI_ANY_SOURCE);
   int error = MPI_SUCCESS;
   for (std::size_t i = 0; i < count; ++i) {
@@ -43,11 +45,16 @@ Task Flight::complete(MPI_Request request, bool wait, CallResult &result) {
     co_return;
   }
   if (!is_kernel_request(request)) {
-    co_await complete_foreign(request, wait, result);
+    co_await complete_foreign(to_word(request) & content_mask, wait, result);
     co_return;
   }
   Progress &progress = Proxy::instance()->progress_of(request);
   KernelRequest decoded = decode_request(request);
+  if ((decoded.device & driver_device) &&
+      !progress.slots().is_held(decoded.slot, decoded.serial)) { // completed before
+    co_await complete_foreign(unknown_bytes, wait, result);
+    co_return;
+  }
   Claim claim;
   bool done = progress.claim(decoded, claim, false);
   if (!done && wait) {
@@ -78,16 +85,16 @@ Task Flight::complete(MPI_Request request, bool wait, CallResult &result) {
   }
 }
 
-/// A request of the host program's own.
-Task Flight::complete_foreign(MPI_Request request, bool wait, CallResult &result) {
+/// A request of the host program's own, or (unknown_bytes) one that is none any more: an error.
+Task Flight::complete_foreign(std::uint64_t request, bool wait, CallResult &result) {
   turn_ = progress_.slots().turn(slot_);
   Attribute attribute = make_attribute(wait ? Function::Wait : Function::Test);
-  attribute.in_bytes = to_word(request) & content_mask;
+  attribute.in_bytes = request;
   hand_over(attribute, nullptr);
   co_await until([this] { return replied(); });
   result = result_of(reply_);
   if (!result.flag)
-    result.request = request;
+    result.request = FromWord<MPI_Request>::get(request);
 }
 
 /// Results that the user wants in global memory; the others the next segment's threads write.

@@ -31,12 +31,19 @@ bool Slots::take(std::uint32_t &slot, std::uint32_t &serial) {
   slot = free_.back();
   free_.pop_back();
   serial = ++serials_[slot];
+  held_[slot] = true;
   return true;
 }
 
 void Slots::give(std::uint32_t slot) {
   std::lock_guard lock(mutex_);
   free_.push_back(slot);
+  held_[slot] = false;
+}
+
+bool Slots::is_held(std::uint32_t slot, std::uint32_t serial) {
+  std::lock_guard lock(mutex_);
+  return slot < driver_slots && held_[slot] && (serials_[slot] & serial_mask) == serial;
 }
 
 } // namespace gmpi::split

@@ -35,6 +35,8 @@ public:
   bool take(std::uint32_t &slot, std::uint32_t &serial);
   /// Any thread.
   void give(std::uint32_t slot);
+  /// Whether the slot is held for this use; else a request with this number is over.
+  bool is_held(std::uint32_t slot, std::uint32_t serial);
 
   /// The proxy's side.
   void reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply) {
@@ -54,6 +56,7 @@ private:
   };
   std::vector<Box> boxes_ = std::vector<Box>(driver_slots);
   std::vector<std::uint32_t> serials_ = std::vector<std::uint32_t>(driver_slots);
+  std::vector<bool> held_ = std::vector<bool>(driver_slots);
   unsigned char *payload_ = nullptr;
   std::mutex mutex_;
   std::vector<std::uint32_t> free_;

@@ -23,6 +23,8 @@ int main() {
   cudaLaunchKernelExC(&config, (void *)k, args);
   void (*p)(int) = k;
   cudaLaunchKernelEx(&config, p, 1);
+  auto later = [&] { cudaLaunchKernel((void *)k, 1, 2, args, 0, 0); };
+  later();
   cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024);
   cudaFuncSetAttribute((const void *)t<int>, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024);
   cudaFuncSetAttribute(plain, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024);
@@ -38,7 +40,8 @@ CHECK-NEXT: ::gmpi::cudaLaunchCooperativeKernel(elsewhere, 1, 2, args, 0, 0);
 CHECK: ::gmpi::cudaLaunchKernelEx(&config, k, 1);
 CHECK-NEXT: ::gmpi::cudaLaunchKernelExC(&config, (void *)k, args);
 CHECK: ::gmpi::cudaLaunchKernelEx(&config, p, 1);
-CHECK-NEXT: cudaFuncSetAttribute(k__queue, cuda
+CHECK-NEXT: auto later = [&] { ::gmpi::cudaLaunchKernel((void *)k, 1, 2, args, 0, 0); };
+CHECK: cudaFuncSetAttribute(k__queue, cuda
 CHECK-NEXT: cudaFuncSetAttribute((const void *)t__queue<int>, cuda
 CHECK-NEXT: cudaFuncSetAttribute(plain, cuda
 CHECK-NEXT: cudaFuncSetAttribute(::gmpi::implementation(elsewhere), cuda

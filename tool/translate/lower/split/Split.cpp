@@ -10,6 +10,19 @@ namespace gmpi::translate {
 using namespace clang;
 using llvm::StringRef;
 
+namespace {
+
+/// Whether it makes calls for the whole grid by itself, but for one that ends the program.
+bool suspends(const ScopedFunction &F) {
+  return llvm::any_of(F.Specialisations, [](const Specialisation &S) {
+    return llvm::any_of(S.Calls, [](const ScopedCall &Call) {
+      return Call.Value == Scope::Grid && !Call.Local && Call.Function != "Abort";
+    });
+  });
+}
+
+} // namespace
+
 void SplitLowering::lower() {
   if (!allCanSuspend())
     return;
@@ -19,7 +32,7 @@ void SplitLowering::lower() {
     const SplitFunction *Split = Functions.of(F.Function, 0);
     if (Split && !Split->Instances.empty())
       make(*Split);
-    else if (!Split && F.Widest == Scope::Grid)
+    else if (!Split && suspends(F)) // from where it cannot
       L.refuseSplit(Locations(L.Code).shown(F.Function->getLocation()), DiagId::split_lambda,
                     {F.Function->getNameAsString()});
   }
@@ -37,14 +50,9 @@ bool SplitLowering::allCanSuspend() {
     const auto *Method = dyn_cast<CXXMethodDecl>(F.Function);
     if (F.Kernel || (Method && Method->getParent()->isLambda()))
       continue;
-    bool Suspends = llvm::any_of(F.Specialisations, [](const Specialisation &S) {
-      return llvm::any_of(S.Calls, [](const ScopedCall &Call) {
-        return Call.Value == Scope::Grid && !Call.Local && Call.Function != "Abort";
-      });
-    });
     bool Hidden = isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F.Function) ||
                   F.Function->isOverloadedOperator() || (Method && Method->isVirtual());
-    if (Suspends && Hidden) {
+    if (Hidden && suspends(F)) {
       Good = false;
       L.refuseSplit(Locations(L.Code).shown(F.Function->getLocation()), DiagId::split_function,
                     {F.Function->getNameAsString()});
