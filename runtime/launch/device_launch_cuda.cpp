@@ -13,9 +13,8 @@ Capacity capacity_for(const KernelEntry &entry, const Configuration &configurati
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   dim3 b = configuration.block;
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, entry.queue,
-                                                static_cast<int>(b.x * b.y * b.z),
-                                                configuration.shared_bytes);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, entry.queue, static_cast<int>(b.x * b.y * b.z), configuration.shared_bytes);
   return {1ull * multiprocessors * blocks, static_cast<unsigned>(blocks),
           static_cast<unsigned>(multiprocessors)};
 }
@@ -70,8 +69,9 @@ cudaError_t launch_segment_on_device(const KernelEntry &entry, const Configurati
   return ::cudaLaunchKernelExC(&config, entry.split.segments[point], all);
 }
 
-/// The one that needs most is launched, with threads that leave at once. What it needs stays set aside
-/// (cudaDeviceLmemResizeToMax, see choose_device): CUDA would give it back with the next launch.
+/// The one that needs most is launched, with threads that leave at once. What it needs stays set
+/// aside (cudaDeviceLmemResizeToMax, see choose_device): CUDA would give it back with the next
+/// launch.
 void reserve_local_memory(const std::vector<DeviceKernel> &kernels) {
   unsigned flags = 0;
   if (cudaGetDeviceFlags(&flags) != cudaSuccess ||

@@ -52,7 +52,8 @@ Flight &Driver::take_flight(Device &device, int number) {
   std::unique_lock lock(mutex_);
   if (device.spare.empty() && device.flights.size() < launches_at_once) {
     auto slot = static_cast<std::uint32_t>(device.flights.size());
-    device.flights.push_back(std::make_unique<Flight>(*device.progress, device.streams, number, slot));
+    device.flights.push_back(
+        std::make_unique<Flight>(*device.progress, device.streams, number, slot));
     return *device.flights.back();
   }
   changed_.wait(lock, [&] { return !device.spare.empty(); });

@@ -14,8 +14,7 @@ struct SplitKernel {
 };
 
 /// `segments`: kernels that take a Segment and the user's parameters, by resume point.
-template <class... Segments>
-SplitKernel split_kernel(split::Sizes sizes, Segments *...segments) {
+template <class... Segments> SplitKernel split_kernel(split::Sizes sizes, Segments *...segments) {
   return {sizes, {reinterpret_cast<const void *>(segments)...}};
 }
 

@@ -15,8 +15,7 @@ template <class T> struct WithoutRestrict { using type = T; };
 template <class T> struct WithoutRestrict<T *__restrict__> { using type = T *; };
 /// T without const, reference and __restrict__.
 template <class T>
-using Plain =
-    typename WithoutRestrict<std::remove_cv_t<std::remove_reference_t<T>>>::type;
+using Plain = typename WithoutRestrict<std::remove_cv_t<std::remove_reference_t<T>>>::type;
 
 /// What a reference of type T is bound to.
 template <class T> using Referent = std::remove_reference_t<T>;
@@ -51,7 +50,8 @@ template <class T, class From> GMPI_DEVICE void copy(const T &to, const From &fr
   } else if constexpr (std::is_trivially_copy_assignable<std::remove_cv_t<T>>::value) {
     const_cast<std::remove_const_t<T> &>(to) = from;
   } else {
-    auto *bytes = const_cast<unsigned char *>(reinterpret_cast<const volatile unsigned char *>(&to));
+    auto *bytes =
+        const_cast<unsigned char *>(reinterpret_cast<const volatile unsigned char *>(&to));
     for (std::size_t i = 0; i < sizeof(T); ++i)
       bytes[i] = reinterpret_cast<const unsigned char *>(&from)[i];
   }

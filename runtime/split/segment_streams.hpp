@@ -1,6 +1,7 @@
-// The streams that segments run on. A launch takes one when its turn comes and gives it back at its end,
-// so there are as many as launches run at a time, however many wait: CUDA maps streams to a handful of
-// hardware queues, and one that shared its queue with a stream that waits at a gate would wait with it.
+// The streams that segments run on. A launch takes one when its turn comes and gives it back at its
+// end, so there are as many as launches run at a time, however many wait: CUDA maps streams to a
+// handful of hardware queues, and one that shared its queue with a stream that waits at a gate
+// would wait with it.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -192,8 +192,8 @@ FrameVariable *FramePlan::find(const Locations &Where, const VarDecl *Written) {
 }
 
 /// A place that an equally large value has at other points, else a new one. Values of different
-/// sizes never share: one thread may save the one while another has yet to read the other, and where
-/// their sizes differ, they are not each its own.
+/// sizes never share: one thread may save the one while another has yet to read the other, and
+/// where their sizes differ, they are not each its own.
 unsigned FramePlan::place(std::vector<Slot> &Slots, unsigned &Size, unsigned Bytes,
                           const std::vector<bool> &LiveAt) {
   auto Clashes = [&](const Slot &S) {
@@ -225,8 +225,7 @@ unsigned FramePlan::addTemporary(unsigned Bytes, const SplitFunction &F, unsigne
 
 class FramePlanner {
 public:
-  using Refusal =
-      llvm::function_ref<void(SourceLocation, DiagId, std::vector<std::string>)>;
+  using Refusal = llvm::function_ref<void(SourceLocation, DiagId, std::vector<std::string>)>;
   FramePlanner(const Pass &Code, const ScopeResult &Scopes, const SplitFunction &F, Refusal Refuse)
       : Code(Code), Scopes(Scopes), Where(Code), F(F), Refuse(Refuse), Uses(Code), IntoShared(Code),
         Around(Code) {}

@@ -1,10 +1,11 @@
 // What becomes of a split function's variables at its suspension points: which are live across
 // them, which can be had again without being saved, and where in the frame the others lie.
 //
-// Invariant: a variable that a resumed segment may read is Passed, Recomputed, or has a place in the
-// frame at every suspension point at which it is live; two variables share frame memory only where
-// no suspension point has both live and both take the same space of each thread. Liveness is by position: live at a point is what is named
-// behind it, or anywhere in a loop around it that the variable outlives.
+// Invariant: a variable that a resumed segment may read is Passed, Recomputed, or has a place in
+// the frame at every suspension point at which it is live; two variables share frame memory only
+// where no suspension point has both live and both take the same space of each thread. Liveness is
+// by position: live at a point is what is named behind it, or anywhere in a loop around it that the
+// variable outlives.
 #pragma once
 
 #include "SharedPointers.h"
@@ -30,15 +31,15 @@ llvm::StringRef spelling(Keeping How);
 
 struct FrameVariable {
   const clang::VarDecl *Written = nullptr; ///< as written
-  const clang::VarDecl *Example; ///< in one instantiation
+  const clang::VarDecl *Example;           ///< in one instantiation
   Keeping How = Keeping::Dead;
-  bool Uniform = false;        ///< one value for the whole grid: one slot, not one a thread
-  bool Dynamic = false;        ///< extern __shared__
-  unsigned Bytes = 0;          ///< of its slot
-  unsigned Offset = 0;         ///< in its area of the frame
+  bool Uniform = false; ///< one value for the whole grid: one slot, not one a thread
+  bool Dynamic = false; ///< extern __shared__
+  unsigned Bytes = 0;   ///< of its slot
+  unsigned Offset = 0;  ///< in its area of the frame
   unsigned DeclaredAt = 0, ScopeEnd = 0;
-  std::vector<bool> LiveAt;    ///< by suspension point
-  std::string Why;             ///< completes "... because"
+  std::vector<bool> LiveAt; ///< by suspension point
+  std::string Why;          ///< completes "... because"
 
   bool inFrame() const { return How >= Keeping::Spilled; }
 };
@@ -64,7 +65,8 @@ struct FramePlan {
   const FrameVariable *find(const Locations &Where, const clang::VarDecl *Written) const {
     return const_cast<FramePlan *>(this)->find(Where, Written);
   }
-  /// A slot for a value that the translator makes, live at the points that have these resume points.
+  /// A slot for a value that the translator makes, live at the points that have these resume
+  /// points.
   unsigned addTemporary(unsigned Bytes, const SplitFunction &F, unsigned First, unsigned Last);
 
 private:
@@ -84,9 +86,8 @@ private:
 unsigned slotBytes(unsigned Bytes);
 
 /// Nothing, with the reason told, where a variable cannot be kept.
-std::optional<FramePlan> planFrame(const Pass &Code, const ScopeResult &Scopes,
-                                   const SplitFunction &Function,
-                                   llvm::function_ref<void(clang::SourceLocation, DiagId,
-                                                           std::vector<std::string>)> Refuse);
+std::optional<FramePlan>
+planFrame(const Pass &Code, const ScopeResult &Scopes, const SplitFunction &Function,
+          llvm::function_ref<void(clang::SourceLocation, DiagId, std::vector<std::string>)> Refuse);
 
 } // namespace gmpi::translate

@@ -12,7 +12,8 @@ namespace {
 bool mayHoldAddress(QualType Type) {
   if (Type->isReferenceType() || Type->isPointerType() || Type->isDependentType())
     return true;
-  if (const Type::TypeClass Class = Type.getCanonicalType()->getTypeClass(); Class == Type::Record) {
+  if (const Type::TypeClass Class = Type.getCanonicalType()->getTypeClass();
+      Class == Type::Record) {
     const auto *Record = Type->getAsRecordDecl();
     return llvm::any_of(Record->fields(),
                         [](const FieldDecl *Field) { return mayHoldAddress(Field->getType()); });

@@ -70,7 +70,8 @@ std::vector<const FunctionDecl *> instancesOf(const FunctionDecl *Written) {
 const SplitFunction *SplitFunctions::withBarrier(const CallExpr *Call) {
   const FunctionDecl *Callee = Call->isTypeDependent() ? nullptr : Call->getDirectCallee();
   const FunctionDecl *Definition = Callee ? definitionOf(Callee) : nullptr;
-  if (!Definition || mpiFunctionOf(Callee) || Locations(Code).inSystemHeader(Definition->getLocation()))
+  if (!Definition || mpiFunctionOf(Callee) ||
+      Locations(Code).inSystemHeader(Definition->getLocation()))
     return nullptr;
   const FunctionDecl *Written = asWritten(Definition);
   return Scopes.find(Written) ? nullptr : of(Written, 0);
@@ -137,8 +138,7 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
 }
 
 /// By the callee as instantiated.
-bool SplitFunctions::reachesBarrier(const CallExpr *Call,
-                                    std::set<const FunctionDecl *> &Seen) {
+bool SplitFunctions::reachesBarrier(const CallExpr *Call, std::set<const FunctionDecl *> &Seen) {
   if (isGridBarrier(Call))
     return true;
   const FunctionDecl *Callee = Call->isTypeDependent() ? nullptr : Call->getDirectCallee();

@@ -32,7 +32,8 @@ struct SplitFunction {
   const clang::FunctionDecl *Written;
   /// What the compiler makes of it: its instantiations or, where it is no template, itself.
   std::vector<const clang::FunctionDecl *> Instances;
-  const ScopedFunction *Scoped = nullptr; ///< null: it makes no MPI call, but meets at the grid's barrier
+  const ScopedFunction *Scoped =
+      nullptr;          ///< null: it makes no MPI call, but meets at the grid's barrier
   unsigned Version = 0; ///< index into its ScopedFunction's Specialisations
   bool Kernel = false;
   std::vector<SuspensionPoint> Points; ///< in source order

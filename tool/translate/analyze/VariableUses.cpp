@@ -47,8 +47,8 @@ public:
       const auto *P = dyn_cast_or_null<Expr>(Parent);
       if (!P)
         return statement(E, Parent);
-      if (isa<ParenExpr>(P) || (isa<MemberExpr>(P) && !cast<MemberExpr>(P)->isArrow() &&
-                                !isMethod(cast<MemberExpr>(P))))
+      if (isa<ParenExpr>(P) ||
+          (isa<MemberExpr>(P) && !cast<MemberExpr>(P)->isArrow() && !isMethod(cast<MemberExpr>(P))))
         continue;
       if (const auto *Conditional = dyn_cast<ConditionalOperator>(P);
           Conditional && Conditional->isGLValue() && Conditional->getCond() != E)

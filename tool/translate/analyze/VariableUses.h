@@ -22,7 +22,7 @@ namespace gmpi::translate {
 
 struct VariableUses {
   std::vector<const clang::VarDecl *> Instances; ///< one an instantiation
-  std::vector<unsigned> At;                ///< offsets at which it is named
+  std::vector<unsigned> At;                      ///< offsets at which it is named
   bool Modified = false;
   bool AddressTaken = false;
   bool Decays = false; ///< an array that becomes a pointer other than to be indexed

@@ -1,7 +1,7 @@
 // Remarks and the JSON report, from the same list of calls.
 #include "Report.h"
-#include "../lower/split/Split.h"
 #include "../Precompiled.h"
+#include "../lower/split/Split.h"
 #include "llvm/Support/JSON.h"
 
 namespace gmpi::translate {
@@ -30,8 +30,7 @@ std::string why(const FrameVariable &V) {
 std::vector<Kept> keptAt(const SplitVersion &V, size_t Point) {
   std::vector<Kept> Result;
   for (auto &[Place, Variable] : V.Plan.Variables)
-    if (Variable.LiveAt[Point] &&
-        (Variable.inFrame() || Variable.How == Keeping::Recomputed))
+    if (Variable.LiveAt[Point] && (Variable.inFrame() || Variable.How == Keeping::Recomputed))
       Result.push_back({Variable.Written->getNameAsString(),
                         Variable.Uniform ? "uniform" : spelling(Variable.How).str(), why(Variable),
                         Variable.inFrame() ? Variable.Bytes : 0});
@@ -51,8 +50,9 @@ void addSplit(const Lowering &L, std::vector<CallReport> &Calls) {
         return Call.At == Point.Name.Begin && Call.Scope == "grid" && !Call.Split;
       });
       if (Known == Calls.end()) {
-        std::string What = Point.Callee ? "call of '" + Point.Callee->Written->getNameAsString() + "'"
-                                        : "barrier of the grid";
+        std::string What = Point.Callee
+                               ? "call of '" + Point.Callee->Written->getNameAsString() + "'"
+                               : "barrier of the grid";
         Calls.push_back({Point.Name.Begin, What, F->Written->getNameAsString(), "grid",
                          Point.Callee ? "it suspends within" : ""});
         Known = std::prev(Calls.end());

@@ -3,7 +3,8 @@
 //   int s = 0;                       int s = gmpi_re ? gmpi_frame.saved<decltype(s), 0, 4>() : (0);
 //   while (s < n) {                  while (gmpi_re || (s < n)) {
 //     work(s);              becomes    if (!gmpi_re) { work(s); }
-//     MPI_Barrier(c);                  if (::gmpi::split::MPI_Barrier<1>(gmpi_frame, gmpi_re, {..}, c)) {
+//     MPI_Barrier(c);                  if (::gmpi::split::MPI_Barrier<1>(gmpi_frame, gmpi_re, {..},
+//     c)) {
 //     ++s;                               gmpi_frame.save<0, 4>(s); return; }
 //   }                                  ++s;
 //                                    }
@@ -11,7 +12,8 @@
 // Invariant: gmpi_re is true from the start of a resumed segment until its resume point is reached,
 // and control takes the path to that point alone: what stands before it is skipped, conditions and
 // loop headers on the path let it in, declarations take their values from the frame. Nobody jumps,
-// so the user's scopes, shadowing and macros keep their meaning. Only text is inserted, never a line.
+// so the user's scopes, shadowing and macros keep their meaning. Only text is inserted, never a
+// line.
 #pragma once
 
 #include "../../analyze/FramePlan.h"
@@ -53,14 +55,14 @@ private:
   // What is made before a statement, of calls that stood within its expressions.
   struct Item {
     enum Kind { Declare, Run, Suspend, Block } What;
-    std::string Text;               ///< Declare: the initializer; Block: its condition
-    unsigned First = 0, Last = 0;   ///< resume points within
-    size_t Point = 0;               ///< Suspend: which
-    std::string Saves = {};         ///< Suspend: of its own arguments
+    std::string Text;                 ///< Declare: the initializer; Block: its condition
+    unsigned First = 0, Last = 0;     ///< resume points within
+    size_t Point = 0;                 ///< Suspend: which
+    std::string Saves = {};           ///< Suspend: of its own arguments
     std::string Type = {}, Name = {}; ///< Declare
     unsigned Bytes = 0, Offset = 0;
-    std::vector<Item> Inner = {};   ///< Block
-    std::string Result = {};        ///< Block: its last statement
+    std::vector<Item> Inner = {}; ///< Block
+    std::string Result = {};      ///< Block: its last statement
   };
   using Items = std::vector<Item>;
 
@@ -69,6 +71,17 @@ private:
   void statement(const clang::Stmt *S, bool Later);
   void structure(const clang::Stmt *S);
   void body(const clang::Stmt *S, const std::string &First = "");
+  void returns();
+  void openGroup(const clang::Stmt *S);
+  void closeGroup();
+  bool fromMacro(const clang::Stmt *S) const;
+  void macroStatement(const clang::Stmt *S, bool Later);
+  Span wholeSpan(const clang::Stmt *S);
+  Position beforeDirectives(const Position &Begin) const;
+  static std::string oneLine(const std::string &Text);
+  static std::string missingLines(const Span &Old, llvm::StringRef New);
+
+  // ControlFlow.cpp
   void ifStatement(const clang::IfStmt *S);
   std::string movedDeclaration(const clang::DeclStmt *S, bool Later);
   void moveInit(const clang::Stmt *S, const clang::Stmt *Init, bool Always = false);
@@ -81,15 +94,6 @@ private:
   void doStatement(const clang::DoStmt *S);
   void switchStatement(const clang::SwitchStmt *S);
   void rangeFor(const clang::CXXForRangeStmt *S);
-  void returns();
-  void openGroup(const clang::Stmt *S);
-  void closeGroup();
-  bool fromMacro(const clang::Stmt *S) const;
-  void macroStatement(const clang::Stmt *S, bool Later);
-  Span wholeSpan(const clang::Stmt *S);
-  Position beforeDirectives(const Position &Begin) const;
-  static std::string oneLine(const std::string &Text);
-  static std::string missingLines(const Span &Old, llvm::StringRef New);
 
   // Declarations.cpp
   /// One variable of a declaration statement.
@@ -132,8 +136,7 @@ private:
   std::string emit(Items &From, bool PointsFollow, std::vector<const Item *> Before = {});
   static std::string slotOf(const Item &Value);
   std::string suspension(const Item &From, const std::vector<const Item *> &Before);
-  void forEffective(const Span *Within,
-                    llvm::function_ref<void(const Replacement &)> Visit) const;
+  void forEffective(const Span *Within, llvm::function_ref<void(const Replacement &)> Visit) const;
   /// `WithEnd`: with what is inserted right behind it, too.
   std::string render(const Span &What, bool WithEnd = false) const;
   std::string render(const clang::Expr *E) const;

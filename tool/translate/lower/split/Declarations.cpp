@@ -50,8 +50,8 @@ void BodySplitter::findAliases() {
       for (size_t I = 0; I < F.Points.size(); ++I) {
         unsigned At = F.Points[I].Name.Begin.Offset;
         if (Outer.LiveAt[I] && Inner.DeclaredAt <= At && At <= Inner.ScopeEnd)
-          Aliases[&Outer] = "gmpi_outer_" + Outer.Written->getNameAsString() + "_" +
-                            std::to_string(Place.line());
+          Aliases[&Outer] =
+              "gmpi_outer_" + Outer.Written->getNameAsString() + "_" + std::to_string(Place.line());
       }
     }
 }
@@ -138,7 +138,8 @@ std::vector<BodySplitter::Declarator> BodySplitter::declarators(const DeclStmt *
   return Result;
 }
 
-/// The statement taken apart: each variable declared by itself, behind the calls in its initializer.
+/// The statement taken apart: each variable declared by itself, behind the calls in its
+/// initializer.
 std::string BodySplitter::separately(const DeclStmt *S, bool Later) {
   std::string Text;
   std::vector<Declarator> All = declarators(S);
@@ -156,11 +157,12 @@ std::string BodySplitter::separately(const DeclStmt *S, bool Later) {
       continue;
     }
     std::string Restore;
-    if (Of && (Of->How == Keeping::Spilled || Of->How == Keeping::Reference ||
-               Of->How == Keeping::Dead))
+    if (Of &&
+        (Of->How == Keeping::Spilled || Of->How == Keeping::Reference || Of->How == Keeping::Dead))
       Restore = initialized(V, *Of);
     Text += All[I].Specifiers + " " + render(All[I].Before) + V->getNameAsString() +
-            render(All[I].After, /*WithEnd=*/true) + ";" + Restore + (Of ? declareAlias(*Of) : "") + " ";
+            render(All[I].After, /*WithEnd=*/true) + ";" + Restore + (Of ? declareAlias(*Of) : "") +
+            " ";
   }
   return oneLine(Text);
 }
@@ -216,8 +218,8 @@ bool BodySplitter::staysInHeader(const DeclStmt *S) {
     FrameVariable *Of = V ? Plan.find(Where, V) : nullptr;
     if (!Of)
       return true;
-    bool Dead = Of->How == Keeping::Dead &&
-                (!writtenInit(V) || Plan.isPure(V->getInit()) || Plan.isPure(Of->Example->getInit()));
+    bool Dead = Of->How == Keeping::Dead && (!writtenInit(V) || Plan.isPure(V->getInit()) ||
+                                             Plan.isPure(Of->Example->getInit()));
     return Dead || !(Of->inFrame() || Of->How == Keeping::Dead);
   });
 }
@@ -263,16 +265,16 @@ std::string BodySplitter::residentText(const Declarator &D, const FrameVariable 
     }
     Alias = "typedef " + Before + Type + Suffix + "; ";
   }
-  std::string Text = Alias + Type + " &" + Variable + " = gmpi_frame.resident<" + Type + ", " +
-                     slot(Of) + ">();";
+  std::string Text =
+      Alias + Type + " &" + Variable + " = gmpi_frame.resident<" + Type + ", " + slot(Of) + ">();";
   if (Init)
     Text += " if (!gmpi_re) { " + Before + "gmpi_init" + render(D.After) +
             "; ::gmpi::split::copy(" + Variable + ", gmpi_init); }";
   return Text;
 }
 
-/// Gives it the saved value where control only comes by; nothing in particular if it is dead. Returns
-/// what has to follow the declaration.
+/// Gives it the saved value where control only comes by; nothing in particular if it is dead.
+/// Returns what has to follow the declaration.
 std::string BodySplitter::initialized(const VarDecl *V, FrameVariable &Of) {
   std::string Name = V->getNameAsString();
   const Expr *Init = writtenInit(V);
@@ -294,8 +296,8 @@ std::string BodySplitter::initialized(const VarDecl *V, FrameVariable &Of) {
     Saved = Dead ? "::gmpi::split::nothing_reference<decltype(" + Type + ")>()"
                  : "gmpi_frame.saved_reference<decltype(" + Type + "), " + slot(Of) + ">()";
   } else if (Dead) {
-    Saved = isAuto(V) ? "::gmpi::split::Nothing()"
-                      : "::gmpi::split::nothing<decltype(" + Name + ")>()";
+    Saved =
+        isAuto(V) ? "::gmpi::split::Nothing()" : "::gmpi::split::nothing<decltype(" + Name + ")>()";
   } else {
     Saved = savedValue(Of, Name);
   }
@@ -342,7 +344,8 @@ std::string BodySplitter::bindings(const Span &Declared, const DecompositionDecl
   std::string New, Names = Type + " &" + All.slice(Open, Close + 1).str() + " = " + Name + ";";
   Aliases[&Of] = Name;
   if (Of.How == Keeping::Resident || Example->isArrayType()) {
-    std::string Kept = Of.How == Keeping::Dead ? "" : " else gmpi_frame.restore<" + slot(Of) + ">(" + Name + ");";
+    std::string Kept =
+        Of.How == Keeping::Dead ? "" : " else gmpi_frame.restore<" + slot(Of) + ">(" + Name + ");";
     std::string Plain = Name + "_t";
     New = "using " + Plain + " = ::gmpi::split::Plain<" + Of1 + ">; ";
     New += Of.How == Keeping::Resident
@@ -353,12 +356,11 @@ std::string BodySplitter::bindings(const Span &Declared, const DecompositionDecl
     return New + " " + Names;
   }
   std::string Saved;
-  bool Bound = Example->isReferenceType() &&
-               (Of.How == Keeping::Reference || Of.How == Keeping::Dead);
+  bool Bound =
+      Example->isReferenceType() && (Of.How == Keeping::Reference || Of.How == Keeping::Dead);
   if (Bound)
-    Saved = Of.How == Keeping::Dead
-                ? "::gmpi::split::nothing_reference<" + Of1 + ">()"
-                : "gmpi_frame.saved_reference<" + Of1 + ", " + slot(Of) + ">()";
+    Saved = Of.How == Keeping::Dead ? "::gmpi::split::nothing_reference<" + Of1 + ">()"
+                                    : "gmpi_frame.saved_reference<" + Of1 + ", " + slot(Of) + ">()";
   else
     Saved = Of.How == Keeping::Dead ? "::gmpi::split::Nothing()" : savedValue(Of, Name);
   return Type + (Bound ? " &" : " ") + Name + " = gmpi_re ? " + Saved + " : (" + Value + "); " +
@@ -390,7 +392,9 @@ std::string BodySplitter::parameters() {
               ">(); if (!gmpi_re) ::gmpi::split::copy(" + Name + ", " + Passed + ");";
     else
       Text += " " + Type + " " + Name + " = gmpi_re ? gmpi_frame.saved" +
-              (Of->How == Keeping::Reference ? "_reference" : Of->Uniform ? "_uniform" : "") +
+              (Of->How == Keeping::Reference ? "_reference"
+               : Of->Uniform                 ? "_uniform"
+                                             : "") +
               "<" + Type + ", " + slot(*Of) + ">() : " + Passed + ";";
     Text += declareAlias(*Of);
   }

@@ -94,8 +94,8 @@ bool BodySplitter::harmless(const Stmt *S, bool IsResult) const {
   if (isa<CallExpr, LambdaExpr, CXXNewExpr, CXXDeleteExpr, StmtExpr, CXXThrowExpr>(E))
     return false;
   if (const auto *Binary = dyn_cast<BinaryOperator>(E);
-      Binary && (Binary->isAssignmentOp() || Binary->getOpcode() == BO_Div ||
-                 Binary->getOpcode() == BO_Rem))
+      Binary &&
+      (Binary->isAssignmentOp() || Binary->getOpcode() == BO_Div || Binary->getOpcode() == BO_Rem))
     return false;
   if (const auto *Unary = dyn_cast<UnaryOperator>(E)) {
     if (Unary->isIncrementDecrementOp())
@@ -116,8 +116,8 @@ bool BodySplitter::harmless(const Stmt *S, bool IsResult) const {
     return false;
   if (!isa<CastExpr, UnaryOperator, BinaryOperator, ConditionalOperator, MemberExpr,
            ArraySubscriptExpr, UnaryExprOrTypeTraitExpr, CXXDependentScopeMemberExpr,
-           DependentScopeDeclRefExpr, CXXUnresolvedConstructExpr, UnresolvedLookupExpr, InitListExpr,
-           CXXThisExpr>(E))
+           DependentScopeDeclRefExpr, CXXUnresolvedConstructExpr, UnresolvedLookupExpr,
+           InitListExpr, CXXThisExpr>(E))
     return false;
   return llvm::all_of(E->children(), [&](const Stmt *Child) { return harmless(Child, IsResult); });
 }
@@ -167,11 +167,10 @@ void BodySplitter::hoist(const Expr *E, Items &Into) {
     }
   }
   if (const auto *Conditional = dyn_cast<ConditionalOperator>(E);
-      Conditional && (pointsIn(Conditional->getTrueExpr()).any() ||
-                      pointsIn(Conditional->getFalseExpr()).any()))
+      Conditional &&
+      (pointsIn(Conditional->getTrueExpr()).any() || pointsIn(Conditional->getFalseExpr()).any()))
     return hoistConditional(Conditional, Into);
-  if (isa<StmtExpr, LambdaExpr, AbstractConditionalOperator>(E) &&
-      !isa<ConditionalOperator>(E))
+  if (isa<StmtExpr, LambdaExpr, AbstractConditionalOperator>(E) && !isa<ConditionalOperator>(E))
     return refuse(E->getBeginLoc(), DiagId::split_expression);
   if (!checkOrder(E))
     return refuse(E->getBeginLoc(), DiagId::split_expression);
@@ -239,9 +238,9 @@ void BodySplitter::argument(const CallExpr *E, unsigned I, size_t Point, Items &
     auto Uses = argumentUses(*Of.Mpi);
     IsResult = I < Uses.size() && Uses[I] != "value" && Uses[I] != "buffer_in";
   }
-  const ParmVarDecl *Parameter =
-      Of.Callee && I < Of.Callee->Written->getNumParams() ? Of.Callee->Written->getParamDecl(I)
-                                                          : nullptr;
+  const ParmVarDecl *Parameter = Of.Callee && I < Of.Callee->Written->getNumParams()
+                                     ? Of.Callee->Written->getParamDecl(I)
+                                     : nullptr;
   bool Bound = Parameter && Parameter->getType()->isReferenceType();
   bool Temporary = Bound && !Argument->IgnoreImplicit()->isLValue();
   if (!Temporary && harmless(Argument, IsResult))
@@ -262,20 +261,19 @@ void BodySplitter::argument(const CallExpr *E, unsigned I, size_t Point, Items &
       unsigned Bytes = unsigned(
           L.Code.context().getTypeSizeInChars(Argument->IgnoreImplicit()->getType()).getQuantity());
       std::string Type = "::gmpi::split::Plain<decltype(" + Value + ")>";
-      Into.push_back({Item::Declare, "auto &" + Name + " = gmpi_frame.resident<" + Type + ", " +
-                                         std::to_string(Plan.addTemporary(Bytes, F, 1,
-                                                                          F.resumePoints())) +
-                                         ", " + std::to_string(slotBytes(Bytes)) +
-                                         ">(); if (!gmpi_re) ::gmpi::split::copy(" + Name + ", " +
-                                         Value + "); "});
+      Into.push_back({Item::Declare,
+                      "auto &" + Name + " = gmpi_frame.resident<" + Type + ", " +
+                          std::to_string(Plan.addTemporary(Bytes, F, 1, F.resumePoints())) + ", " +
+                          std::to_string(slotBytes(Bytes)) +
+                          ">(); if (!gmpi_re) ::gmpi::split::copy(" + Name + ", " + Value + "); "});
       return replace(Text, Name);
     }
     Reference = Bound ? "&" : "";
     Saved = Bound ? "::gmpi::split::nothing_reference<decltype((" + Value + "))>()"
                   : "::gmpi::split::Nothing()";
   }
-  Into.push_back({Item::Declare, "auto " + Reference + Name + " = gmpi_re ? " + Saved + " : (" +
-                                     Value + "); "});
+  Into.push_back({Item::Declare,
+                  "auto " + Reference + Name + " = gmpi_re ? " + Saved + " : (" + Value + "); "});
   replace(Text, Name);
 }
 
@@ -324,8 +322,7 @@ void BodySplitter::hoistCall(const CallExpr *E, size_t Point, Items &Into, bool 
         frameName(*P.Callee, Where.position(P.Callee->Written->getLocation()).line());
     Suspend.Text = calleeText(P, E) + "(gmpi_frame.callee(" + Part + "_uniform, " + Part +
                    "_block, " + Part + "_thread, " + std::to_string(P.First) + "), gmpi_re" +
-                   Result +
-                   (Arguments.empty() ? "" : ", " + Arguments) + ")";
+                   Result + (Arguments.empty() ? "" : ", " + Arguments) + ")";
     if (!Void)
       Into.push_back(Value);
     Into.push_back(Suspend);
@@ -379,7 +376,9 @@ std::string BodySplitter::slotOf(const Item &Value) {
 /// Text of what is made before a statement. `PointsFollow`: in the statement itself.
 std::string BodySplitter::emit(Items &From, bool PointsFollow, std::vector<const Item *> Before) {
   std::string Text;
-  auto PointsIn = [](const Item &I) { return I.What == Item::Suspend || (I.What == Item::Block && I.First != 0); };
+  auto PointsIn = [](const Item &I) {
+    return I.What == Item::Suspend || (I.What == Item::Block && I.First != 0);
+  };
   for (size_t I = 0; I < From.size(); ++I) {
     Item &Each = From[I];
     bool Later = PointsFollow;
@@ -418,8 +417,7 @@ std::string BodySplitter::emit(Items &From, bool PointsFollow, std::vector<const
     }
     case Item::Suspend: {
       std::vector<const Item *> Kept = Before;
-      if (!Kept.empty() && Kept.back() == (I ? &From[I - 1] : nullptr) &&
-          Kept.back()->Text.empty())
+      if (!Kept.empty() && Kept.back() == (I ? &From[I - 1] : nullptr) && Kept.back()->Text.empty())
         Kept.pop_back(); // this call's own value
       Text += Guard + (Later ? "{ " : "") + suspension(Each, Kept) + (Later ? " } " : " ");
       break;

@@ -99,8 +99,7 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
   for (SourceLocation Loc : F.Repeated)
     Refuse(Locations(L.Code).shown(Loc), DiagId::split_macro, {});
   if (!S || !Plan || !Good || !F.InLambdas.empty() || !F.OtherBarriers.empty() ||
-      !F.Repeated.empty() ||
-      !checkSharedArguments(F, *Plan, Refuse))
+      !F.Repeated.empty() || !checkSharedArguments(F, *Plan, Refuse))
     return V;
   V.Plan = std::move(*Plan);
   Edits Own;
@@ -118,10 +117,10 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
   std::string Parts;
   for (const SplitVersion *Callee : Callees) {
     const FunctionDecl *Written = Callee->Function->Written;
-    std::string Name = frameName(*Callee->Function,
-                                 Locations(L.Code).position(Written->getLocation()).line());
-    Parts += " constexpr unsigned " + Name + "_uniform = " + std::to_string(V.Total.Uniform) + ", " +
-             Name + "_block = " + std::to_string(V.Total.Block) + ", " + Name +
+    std::string Name =
+        frameName(*Callee->Function, Locations(L.Code).position(Written->getLocation()).line());
+    Parts += " constexpr unsigned " + Name + "_uniform = " + std::to_string(V.Total.Uniform) +
+             ", " + Name + "_block = " + std::to_string(V.Total.Block) + ", " + Name +
              "_thread = " + std::to_string(V.Total.Thread) + ";";
     V.Total.add(Callee->Total);
   }
@@ -176,10 +175,12 @@ bool SplitLowering::canBeMethod(const FunctionDecl *F) {
   auto *Method = dyn_cast<CXXMethodDecl>(F);
   bool Plain = !isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F) &&
                !(Method && Method->isVirtual()) && !F->isOverloadedOperator() &&
-               !F->isOutOfLine() && F->getTemplateSpecializationKind() != TSK_ExplicitSpecialization;
+               !F->isOutOfLine() &&
+               F->getTemplateSpecializationKind() != TSK_ExplicitSpecialization;
   // A template in a class template, or in another class in one: no list of all there is of it.
-  bool Nested = Method && Method->getParent()->isDependentContext() &&
-                (F->getDescribedFunctionTemplate() || !Method->getParent()->getDescribedClassTemplate());
+  bool Nested =
+      Method && Method->getParent()->isDependentContext() &&
+      (F->getDescribedFunctionTemplate() || !Method->getParent()->getDescribedClassTemplate());
   bool InLambda = Method && Method->getParent()->isLambda();
   if (Plain && !Nested && !InLambda && !F->getReturnType()->isRValueReferenceType())
     return true;

@@ -20,8 +20,8 @@ namespace gmpi::translate {
 struct SplitVersion {
   const SplitFunction *Function = nullptr;
   FramePlan Plan;
-  FrameSize Total; ///< with the functions it calls
-  std::string Text; ///< of the whole function; empty where it was refused
+  FrameSize Total;            ///< with the functions it calls
+  std::string Text;           ///< of the whole function; empty where it was refused
   bool DynamicShared = false; ///< in it or in what it calls
   bool good() const { return !Text.empty(); }
 };
