@@ -53,4 +53,19 @@ GMPI_HOST_DEVICE inline Buffers buffers_of(Function function, const Arguments &a
   return b;
 }
 
+/// Whether a point-to-point call's peer is MPI_PROC_NULL: nobody is asked. (MPI_Sendrecv has two peers.)
+GMPI_HOST_DEVICE inline bool goes_nowhere(Function function, const Arguments &a) {
+  switch (function) {
+  case Function::Send:
+  case Function::Ssend:
+  case Function::Isend:
+    return a.dest == MPI_PROC_NULL;
+  case Function::Recv:
+  case Function::Irecv:
+    return a.source == MPI_PROC_NULL;
+  default:
+    return false;
+  }
+}
+
 } // namespace gmpi

@@ -7,6 +7,7 @@
 
 #include "../mpi/buffers.hpp"
 #include "../mpi/datatypes_device.hpp"
+#include "call_result.hpp"
 #include "team_device.hpp"
 
 namespace gmpi::device {
@@ -112,20 +113,6 @@ GMPI_NOINLINE CallResult drain(Team &team, Waiting waiting, const Buffers &buffe
   }
 }
 
-GMPI_DEVICE bool goes_nowhere(Function function, const Arguments &a) {
-  switch (function) {
-  case Function::Send:
-  case Function::Ssend:
-  case Function::Isend:
-    return a.dest == MPI_PROC_NULL;
-  case Function::Recv:
-  case Function::Irecv:
-    return a.source == MPI_PROC_NULL;
-  default:
-    return false;
-  }
-}
-
 /// What the proxy has said of a communicator's size; 0: nothing yet. From host memory: one thread asks.
 GMPI_OUT_OF_LINE std::uint32_t size_told(MPI_Comm comm) {
   std::uint64_t word = load_system(context.comm_sizes + comm_hash(comm));
@@ -150,17 +137,6 @@ template <class Team> GMPI_DEVICE std::uint32_t destinations(Team &team, MPI_Com
 template <class Team> GMPI_DEVICE bool sends_in_range(Team &team, const Arguments &a) {
   return a.send_count >= 0 && a.send_tag >= 0 && a.send_tag <= context.tag_upper_bound &&
          a.dest >= 0 && static_cast<std::uint32_t>(a.dest) < destinations(team, a.comm);
-}
-
-/// What MPI returns of a message from or to MPI_PROC_NULL.
-GMPI_DEVICE CallResult nothing_received() {
-  CallResult result{};
-  result.error = MPI_SUCCESS;
-  result.flag = 1;
-  result.source = MPI_PROC_NULL;
-  result.tag = MPI_ANY_TAG;
-  result.request = MPI_REQUEST_NULL;
-  return result;
 }
 
 /// The slot in which a blocking call gets its Replies. A grid-scope call has its launch's own.
@@ -306,15 +282,6 @@ GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bo
   team.sync();
   give_slot(team, waiting.slot);
   return result;
-}
-
-GMPI_DEVICE MPI_Status make_status(const CallResult &result) {
-  MPI_Status status{};
-  status.MPI_SOURCE = result.source;
-  status.MPI_TAG = result.tag;
-  status.MPI_ERROR = result.error;
-  set_status_bytes(status, static_cast<long long>(result.bytes));
-  return status;
 }
 
 /// Waits for all; where the caller wants no statuses. A status each: the caller waits one by one.

@@ -44,20 +44,6 @@ bool is_accepted(const Arguments &a) {
   return a.dest < size;
 }
 
-bool goes_nowhere(Function function, const Arguments &a) {
-  switch (function) {
-  case Function::Send:
-  case Function::Ssend:
-  case Function::Isend:
-    return a.dest == MPI_PROC_NULL;
-  case Function::Recv:
-  case Function::Irecv:
-    return a.source == MPI_PROC_NULL;
-  default:
-    return false;
-  }
-}
-
 } // namespace
 
 Task Flight::call() {

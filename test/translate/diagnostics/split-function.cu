@@ -25,7 +25,7 @@ int main() {
 }
 //--- check
 CHECK: in.cu:5:26: error: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
-CHECK: note: make it a function outside of class templates that is not virtual, no operator and returns no reference
+CHECK: note: make it an ordinary function: defined in its class or outside of any, not virtual, no operator, no constructor, no specialization
 CHECK: in.cu:7:29: error: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
 WARN: in.cu:5:26: warning: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
 WARN: in.cu:7:29: warning: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]

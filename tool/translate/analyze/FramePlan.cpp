@@ -346,7 +346,7 @@ void FramePlanner::findLiveness(FrameVariable &V, const VariableUses &Of) {
     V.LiveAt[I] = InPlan(I);
 }
 
-bool bindsLvalue(const VarDecl *V) {
+static bool bindsLvalue(const VarDecl *V) {
   return V->getType()->isReferenceType() && V->getInit() && V->getInit()->isGLValue() &&
          !isa<MaterializeTemporaryExpr>(V->getInit()->IgnoreParenImpCasts()) &&
          !isa<ExprWithCleanups>(V->getInit());

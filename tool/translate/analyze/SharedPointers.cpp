@@ -12,12 +12,9 @@ namespace {
 bool mayHoldAddress(QualType Type) {
   if (Type->isReferenceType() || Type->isPointerType() || Type->isDependentType())
     return true;
-  if (const Type::TypeClass Class = Type.getCanonicalType()->getTypeClass();
-      Class == Type::Record) {
-    const auto *Record = Type->getAsRecordDecl();
+  if (const auto *Record = Type->getAsRecordDecl())
     return llvm::any_of(Record->fields(),
                         [](const FieldDecl *Field) { return mayHoldAddress(Field->getType()); });
-  }
   const auto *Array = Type->getAsArrayTypeUnsafe();
   return Array && mayHoldAddress(Array->getElementType());
 }

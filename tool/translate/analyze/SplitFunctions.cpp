@@ -9,6 +9,11 @@ namespace gmpi::translate {
 
 using namespace clang;
 
+bool suspendsFor(const ScopedCall &Call) {
+  const MpiFunction *Mpi = findMpiFunction("MPI_" + Call.Function);
+  return Call.Value == Scope::Grid && !Call.Local && Mpi && Mpi->Kind != "terminal";
+}
+
 namespace {
 
 /// Calls; in lambdas too, if asked for: a lambda does not suspend.
@@ -32,11 +37,6 @@ private:
 bool isGridBarrier(const CallExpr *Call) {
   return !Call->isTypeDependent() && Call->getDirectCallee() &&
          classify(Call).What == Effect::GridMeets;
-}
-
-bool suspendsFor(const ScopedCall &Call) {
-  const MpiFunction *Mpi = findMpiFunction("MPI_" + Call.Function);
-  return Call.Value == Scope::Grid && !Call.Local && Mpi && Mpi->Kind != "terminal";
 }
 
 /// A method of a class template, in each class.

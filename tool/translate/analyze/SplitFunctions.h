@@ -47,6 +47,9 @@ struct SplitFunction {
   unsigned resumePoints() const { return Points.empty() ? 0 : Points.back().Last; }
 };
 
+/// Whether a kernel is cut at this call: it is made for the whole grid, and comes back.
+bool suspendsFor(const ScopedCall &Call);
+
 class SplitFunctions {
 public:
   SplitFunctions(const Pass &Code, const ScopeResult &Scopes) : Code(Code), Scopes(Scopes) {}

@@ -75,33 +75,12 @@ std::string typeOf(StringRef Text) {
   return StringRef(Result).trim().str();
 }
 
-/// The type that the specifiers alone name.
-TypeLoc innermost(const VarDecl *V) {
-  TypeLoc Type = V->getTypeSourceInfo()->getTypeLoc();
-  for (;;) {
-    if (auto Array = Type.getAs<ArrayTypeLoc>())
-      Type = Array.getElementLoc();
-    else if (auto Pointer = Type.getAs<PointerTypeLoc>())
-      Type = Pointer.getPointeeLoc();
-    else if (auto Paren = Type.getAs<ParenTypeLoc>())
-      Type = Paren.getInnerLoc();
-    else if (auto Function = Type.getAs<FunctionTypeLoc>())
-      Type = Function.getReturnLoc();
-    else if (auto Qualified = Type.getAs<QualifiedTypeLoc>())
-      Type = Qualified.getUnqualifiedLoc();
-    else if (auto Attributed = Type.getAs<AttributedTypeLoc>())
-      Type = Attributed.getModifiedLoc();
-    else
-      return Type;
-  }
-}
-
 bool SharedLowering::readSpecifiers() {
   Whole.Begin = Where.position(D.Range.getBegin());
   if (!Whole.Begin.isValid())
     Whole.Begin = L.Code.position(L.Code.sources().getExpansionLoc(D.Range.getBegin()));
   Position Name = Where.position(first()->getLocation());
-  Span Type = Where.span(innermost(first()).getSourceRange());
+  Span Type = Where.span(specifierType(first()).getSourceRange());
   // A macro that hides __shared__ among other things is seen by its name only.
   if (!Whole.Begin.isValid() || Name.File != Whole.Begin.File || Type.Begin.File != Name.File)
     return false;

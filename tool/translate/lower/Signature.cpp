@@ -203,6 +203,28 @@ std::optional<Signature> readSignature(const Pass &P, const FunctionDecl *Functi
   return Reader(P, Function).read();
 }
 
+TypeLoc specifierType(const VarDecl *V) {
+  TypeLoc Type = V->getTypeSourceInfo()->getTypeLoc();
+  for (;;) {
+    if (auto Array = Type.getAs<ArrayTypeLoc>())
+      Type = Array.getElementLoc();
+    else if (auto Pointer = Type.getAs<PointerTypeLoc>())
+      Type = Pointer.getPointeeLoc();
+    else if (auto Reference = Type.getAs<ReferenceTypeLoc>())
+      Type = Reference.getPointeeLoc();
+    else if (auto Paren = Type.getAs<ParenTypeLoc>())
+      Type = Paren.getInnerLoc();
+    else if (auto Function = Type.getAs<FunctionTypeLoc>())
+      Type = Function.getReturnLoc();
+    else if (auto Qualified = Type.getAs<QualifiedTypeLoc>())
+      Type = Qualified.getUnqualifiedLoc();
+    else if (auto Attributed = Type.getAs<AttributedTypeLoc>())
+      Type = Attributed.getModifiedLoc();
+    else
+      return Type;
+  }
+}
+
 std::optional<std::string> onOneLine(StringRef Text) {
   LangOptions Language;
   Language.CPlusPlus = Language.CPlusPlus11 = Language.CPlusPlus17 = Language.CUDA = true;

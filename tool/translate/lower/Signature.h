@@ -3,12 +3,14 @@
 #pragma once
 
 #include "../model/Locations.h"
+#include "clang/AST/TypeLoc.h"
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace clang {
 class FunctionDecl;
+class VarDecl;
 } // namespace clang
 
 namespace gmpi::translate {
@@ -41,6 +43,9 @@ struct Signature {
 
 /// Nothing, with the reason told, where macros or preprocessor directives are in the way.
 std::optional<Signature> readSignature(const Pass &P, const clang::FunctionDecl *Function);
+
+/// The type that a declaration's specifiers alone name: `int` of `int *a[3]`.
+clang::TypeLoc specifierType(const clang::VarDecl *V);
 
 /// Tokens of a piece of text on one line, comments left out. Nothing if a directive is among them.
 std::optional<std::string> onOneLine(llvm::StringRef Text);

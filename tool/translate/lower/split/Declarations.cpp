@@ -70,33 +70,6 @@ std::string BodySplitter::savedValue(const FrameVariable &Of, const std::string 
   return "gmpi_frame.saved" + Uniform + "<decltype(" + Name + "), " + slot(Of) + ">()";
 }
 
-namespace {
-
-/// The type that the specifiers alone name.
-TypeLoc innermost(const VarDecl *V) {
-  TypeLoc Type = V->getTypeSourceInfo()->getTypeLoc();
-  for (;;) {
-    if (auto Array = Type.getAs<ArrayTypeLoc>())
-      Type = Array.getElementLoc();
-    else if (auto Pointer = Type.getAs<PointerTypeLoc>())
-      Type = Pointer.getPointeeLoc();
-    else if (auto Reference = Type.getAs<ReferenceTypeLoc>())
-      Type = Reference.getPointeeLoc();
-    else if (auto Paren = Type.getAs<ParenTypeLoc>())
-      Type = Paren.getInnerLoc();
-    else if (auto Function = Type.getAs<FunctionTypeLoc>())
-      Type = Function.getReturnLoc();
-    else if (auto Qualified = Type.getAs<QualifiedTypeLoc>())
-      Type = Qualified.getUnqualifiedLoc();
-    else if (auto Attributed = Type.getAs<AttributedTypeLoc>())
-      Type = Attributed.getModifiedLoc();
-    else
-      return Type;
-  }
-}
-
-} // namespace
-
 /// One statement's declarators, each with the specifiers that all share.
 std::vector<BodySplitter::Declarator> BodySplitter::declarators(const DeclStmt *S) {
   std::vector<Declarator> Result;
@@ -113,7 +86,7 @@ std::vector<BodySplitter::Declarator> BodySplitter::declarators(const DeclStmt *
   StringRef Text = Whole.Begin.File->Text;
   unsigned Shared = Result.front().Before.End;
   if (Result.size() > 1) {
-    Span Type = Where.span(innermost(Result.front().Variable).getSourceRange());
+    Span Type = Where.span(specifierType(Result.front().Variable).getSourceRange());
     if (!Type.isValid() || Type.End > Shared) {
       refuse(S->getBeginLoc(), DiagId::split_declaration);
       return {};

@@ -12,13 +12,10 @@ using llvm::StringRef;
 
 namespace {
 
-/// Whether it makes calls for the whole grid by itself, but for one that ends the program.
+/// Whether calls in it suspend, in any version.
 bool suspends(const ScopedFunction &F) {
-  return llvm::any_of(F.Specialisations, [](const Specialisation &S) {
-    return llvm::any_of(S.Calls, [](const ScopedCall &Call) {
-      return Call.Value == Scope::Grid && !Call.Local && Call.Function != "Abort";
-    });
-  });
+  return llvm::any_of(F.Specialisations,
+                      [](const Specialisation &S) { return llvm::any_of(S.Calls, suspendsFor); });
 }
 
 } // namespace
