@@ -5,8 +5,8 @@
 // sends, so what comes home shows how often each byte has travelled; the timed round then returns
 // what it was given.
 //
-//   mpiexec -n 2 ./pingpong [--max BYTES] [--iterations N] [--blocks N] [--threads N] [--compare]
-//                           [--by-hand]
+//   mpiexec -n 2 ./pingpong [--min BYTES] [--max BYTES] [--iterations N] [--blocks N] [--threads N]
+//                           [--compare] [--by-hand]
 //
 // --compare, for a program translated with --lower=queue,split, times both lowerings on the same
 // data, and the same exchange between the hosts: what split takes beyond that is to be seen beside
@@ -46,6 +46,7 @@ __global__ void pingpong(unsigned char *buffer, int bytes, int peer, bool serves
 __global__ void step(unsigned char *buffer) { buffer[0] += 1; }
 
 struct Options {
+  int min_bytes = 8; // each size is eight times the one before
   int max_bytes = 1 << 22;
   int iterations = 0; // 0: by size
   int blocks = 1;
@@ -64,14 +65,15 @@ static Options parse(int argc, char **argv) {
       *chosen = true;
       continue;
     }
-    int *value = !std::strcmp(argv[i], "--max")          ? &options.max_bytes
+    int *value = !std::strcmp(argv[i], "--min")          ? &options.min_bytes
+                 : !std::strcmp(argv[i], "--max")        ? &options.max_bytes
                  : !std::strcmp(argv[i], "--iterations") ? &options.iterations
                  : !std::strcmp(argv[i], "--blocks")     ? &options.blocks
                  : !std::strcmp(argv[i], "--threads")    ? &options.threads
                                                          : nullptr;
     if (value == nullptr || i + 1 == argc || (*value = std::atoi(argv[++i])) <= 0) {
-      std::fprintf(stderr, "usage: pingpong [--max BYTES] [--iterations N] [--blocks N] "
-                           "[--threads N] [--compare] [--by-hand]\n");
+      std::fprintf(stderr, "usage: pingpong [--min BYTES] [--max BYTES] [--iterations N] "
+                           "[--blocks N] [--threads N] [--compare] [--by-hand]\n");
       MPI_Abort(MPI_COMM_WORLD, 2);
     }
   }
@@ -224,7 +226,7 @@ int main(int argc, char **argv) {
   if (rank == 0)
     print_head(options);
   bool right = true;
-  for (long long bytes = 8; bytes <= options.max_bytes; bytes *= 8) {
+  for (long long bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 8) {
     int n = static_cast<int>(bytes);
     int iterations = options.iterations ? options.iterations : bytes <= 65536 ? 200 : 20;
     right = line(buffer, pinned, n, rank, iterations, options) && right;
