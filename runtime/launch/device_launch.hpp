@@ -8,15 +8,8 @@
 
 namespace gmpi::launch {
 
-/// How many of the kernel's blocks the current device holds at once, and one of its multiprocessors.
-struct Capacity {
-  unsigned long long blocks;
-  unsigned per_multiprocessor, multiprocessors;
-};
-Capacity capacity_for(const KernelEntry &entry, const Configuration &configuration);
-
-/// Whether cooperative kernels may have to wait for each other here.
-extern const bool cooperative_kernels_take_turns;
+/// How many of the kernel's blocks the current device holds at once.
+unsigned long long resident_blocks(const KernelEntry &entry, const Configuration &configuration);
 
 /// Launches entry.queue with `launched` before the user's arguments or, where `launched` is null,
 /// entry.stub with the user's alone.

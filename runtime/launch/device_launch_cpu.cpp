@@ -7,12 +7,10 @@
 
 namespace gmpi::launch {
 
-const bool cooperative_kernels_take_turns = false;
-
-Capacity capacity_for(const KernelEntry &, const Configuration &configuration) {
+unsigned long long resident_blocks(const KernelEntry &, const Configuration &configuration) {
   dim3 b = configuration.block;
-  int blocks = cpu::max_resident_blocks(b.x * b.y * b.z, configuration.shared_bytes);
-  return {static_cast<unsigned long long>(blocks), static_cast<unsigned>(blocks), 1};
+  return static_cast<unsigned long long>(
+      cpu::max_resident_blocks(b.x * b.y * b.z, configuration.shared_bytes));
 }
 
 cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &configuration,

@@ -6,17 +6,14 @@
 
 namespace gmpi::launch {
 
-const bool cooperative_kernels_take_turns = true;
-
-Capacity capacity_for(const KernelEntry &entry, const Configuration &configuration) {
+unsigned long long resident_blocks(const KernelEntry &entry, const Configuration &configuration) {
   int device = 0, multiprocessors = 0, blocks = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   dim3 b = configuration.block;
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, entry.queue, static_cast<int>(b.x * b.y * b.z), configuration.shared_bytes);
-  return {1ull * multiprocessors * blocks, static_cast<unsigned>(blocks),
-          static_cast<unsigned>(multiprocessors)};
+  return 1ull * multiprocessors * blocks;
 }
 
 cudaError_t launch_on_device(const KernelEntry &entry, const Configuration &configuration,

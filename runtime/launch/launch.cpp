@@ -7,7 +7,6 @@
 #include "../split/driver.hpp"
 #include "device_launch.hpp"
 #include "lowering.hpp"
-#include "residency.hpp"
 #include "statistics.hpp"
 
 namespace gmpi::launch {
@@ -39,19 +38,6 @@ void refuse(const KernelEntry &entry, const Configuration &configuration,
   say("%s", message.c_str());
 }
 
-/// Whether a kernel will be resident as a whole beside those in flight without a cooperative launch.
-/// Those of its own stream are over before it starts.
-bool finds_room(const DeviceQueue &queue, cudaStream_t stream, const Footprint &footprint,
-                unsigned multiprocessors) {
-  if (!cooperative_kernels_take_turns)
-    return false;
-  std::vector<Footprint> kernels = {footprint};
-  for (const DeviceQueue::LaunchRecord &launch : queue.launches_in_flight())
-    if (launch.stream != stream && launch.footprint.blocks != 0)
-      kernels.push_back(launch.footprint);
-  return all_find_room(kernels, multiprocessors);
-}
-
 } // namespace
 
 cudaError_t run(const KernelEntry &entry, const Configuration &configuration, void **arguments,
@@ -69,31 +55,26 @@ cudaError_t run(const KernelEntry &entry, const Configuration &configuration, vo
   const bool decided = is_decided(entry, lowering);
   if (lowering == Lowering::split)
     return proxy->split_driver().launch(entry, configuration, arguments);
-  Footprint footprint;
-  unsigned multiprocessors = 0;
   if (resident) {
-    Capacity capacity = capacity_for(entry, configuration);
-    if (volume(configuration.grid) > capacity.blocks) {
+    unsigned long long possible = resident_blocks(entry, configuration);
+    if (volume(configuration.grid) > possible) {
       if (!decided) {
-        say_split(entry, volume(configuration.grid), capacity.blocks);
+        say_split(entry, volume(configuration.grid), possible);
         return proxy->split_driver().launch(entry, configuration, arguments);
       }
-      refuse(entry, configuration, capacity.blocks, on_refusal);
+      refuse(entry, configuration, possible, on_refusal);
       return cudaErrorCooperativeLaunchTooLarge;
     }
-    footprint = {volume(configuration.grid), capacity.per_multiprocessor};
-    multiprocessors = capacity.multiprocessors;
   }
+  // Launched cooperatively, a kernel starts when all of its blocks find room, beside other such kernels.
   DeviceQueue &queue = proxy->queue_of_current_device();
   std::uint32_t index = 0;
-  bool cooperative =
-      resident && !finds_room(queue, configuration.stream, footprint, multiprocessors);
-  LaunchState *state = queue.begin_launch({&entry, Clock::now(), configuration.stream, footprint}, index);
+  LaunchState *state = queue.begin_launch({&entry, Clock::now(), configuration.stream}, index);
   Launched launched{state, index};
   count(entry, Lowering::queue, {.launches = 1});
   proxy->launch_begins();
   cudaError_t error = launch_on_device(entry, configuration, &launched, arguments,
-                                       cooperative || configuration.cooperative);
+                                       resident || configuration.cooperative);
   if (error != cudaSuccess) {
     queue.end_launch(index);
     proxy->launch_fails();

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "../launch/launch.hpp"
-#include "../launch/residency.hpp"
 #include "../queue/attribute_ring.hpp"
 #include "../transport/staging_pool.hpp"
 #include "comm_sizes.hpp"
@@ -51,7 +50,6 @@ public:
     const launch::KernelEntry *kernel = nullptr; ///< null: free
     Clock::time_point started;
     cudaStream_t stream = nullptr;
-    launch::Footprint footprint; ///< 0 blocks: it need not be resident as a whole
   };
   /// State for one more launch; grows the table where none is free.
   LaunchState *begin_launch(const LaunchRecord &launch, std::uint32_t &index);

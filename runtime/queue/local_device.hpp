@@ -42,6 +42,28 @@ GMPI_DEVICE int get_count(const Arguments &a) {
   return MPI_SUCCESS;
 }
 
+/// MPI_Wtime minus %globaltimer, in seconds: what the host answers stands for the middle of the
+/// question (Cristian 1989). One that took long, since the GPU served somebody else meanwhile, says
+/// little, so the quickest of a few counts.
+GMPI_NOINLINE double ask_wtime_offset(Site site) {
+  constexpr int most_questions = 8;
+  constexpr unsigned long long quick = 50000; // ns
+  unsigned long long best = ~0ull;
+  double offset = 0;
+  for (int i = 0; i < most_questions && best > quick; ++i) {
+    unsigned long long before = nanoseconds();
+    std::int64_t host_nanoseconds = 0;
+    query(Function::Wtime, site, Arguments{}, host_nanoseconds);
+    unsigned long long took = nanoseconds() - before;
+    if (took >= best)
+      continue;
+    best = took;
+    offset = 1e-9 * static_cast<double>(host_nanoseconds) -
+             1e-9 * static_cast<double>(before + took / 2);
+  }
+  return offset;
+}
+
 /// MPI_Wtime from %globaltimer; the first call on a device asks the host how far apart they are.
 GMPI_DEVICE double wtime(Site site) {
 #ifdef GMPI_DEVICE_CPU
@@ -50,12 +72,7 @@ GMPI_DEVICE double wtime(Site site) {
 #else
   double offset = *static_cast<volatile double *>(context.wtime_offset);
   if (offset == 0) {
-    unsigned long long before = nanoseconds();
-    std::int64_t host_nanoseconds = 0;
-    query(Function::Wtime, site, Arguments{}, host_nanoseconds);
-    unsigned long long after = nanoseconds();
-    offset = 1e-9 * static_cast<double>(host_nanoseconds) -
-             1e-9 * static_cast<double>(before + (after - before) / 2);
+    offset = ask_wtime_offset(site);
     *static_cast<volatile double *>(context.wtime_offset) = offset;
   }
   return 1e-9 * static_cast<double>(nanoseconds()) + offset;

@@ -7,6 +7,7 @@
 #include "../proxy/host_wait.hpp"
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
+#include "host_calls.hpp"
 
 #include <algorithm>
 
@@ -103,6 +104,13 @@ bool is_valid(const launch::Configuration &configuration) {
          threads <= static_cast<unsigned long long>(most);
 }
 
+/// CUDA's legacy default stream and such streams wait for each other.
+bool joins_legacy_stream(cudaStream_t stream) {
+  unsigned flags = 0;
+  return canonical(stream) == nullptr || cudaStreamGetFlags(stream, &flags) != cudaSuccess ||
+         !(flags & cudaStreamNonBlocking);
+}
+
 } // namespace
 
 cudaError_t Driver::launch(const launch::KernelEntry &kernel,
@@ -124,6 +132,8 @@ cudaError_t Driver::launch(const launch::KernelEntry &kernel,
   Flight &flight = take_flight(current, number);
   FramePool::Frame frame = frame_for(current, kernel, configuration, layout, before);
   flight.prepare(kernel, configuration, arguments, std::move(frame), layout, before);
+  flight.behind = 0;
+  flight.joins_legacy_stream = joins_legacy_stream(configuration.stream);
   Proxy::instance()->launch_begins();
   cudaError_t error = flight.enqueue(current.has_gates);
   if (error == cudaSuccess)
@@ -136,6 +146,7 @@ cudaError_t Driver::launch(const launch::KernelEntry &kernel,
   {
     std::lock_guard lock(mutex_);
     current.in_flight.push_back(&flight);
+    count_flights(1);
     arriving_.push_back(&flight);
     has_arrivals_ = true;
   }
@@ -155,7 +166,49 @@ void Driver::give_up(Device &device, Flight &flight) {
   device.spare.push_back(&flight);
 }
 
+/// Whether what `stream` gets now comes after the flight.
+bool Driver::follows(cudaStream_t stream, const Flight &flight) {
+  stream = canonical(stream);
+  cudaStream_t earlier = canonical(flight.user_stream());
+  if (stream == earlier)
+    return true;
+  if (stream == nullptr)
+    return flight.joins_legacy_stream; // its stream may have been destroyed by now
+  return earlier == nullptr && joins_legacy_stream(stream);
+}
+
+bool Driver::is_behind_launch(cudaStream_t stream) {
+  int number = 0;
+  cudaGetDevice(&number);
+  std::lock_guard lock(mutex_);
+  auto device = devices_.find(number);
+  return device != devices_.end() &&
+         std::ranges::any_of(device->second->in_flight, [&](const Flight *flight) {
+           return follows(stream, *flight);
+         });
+}
+
+void Driver::enqueue_behind_launches(cudaStream_t stream) {
+  int number = 0;
+  cudaGetDevice(&number);
+  std::unique_lock lock(mutex_);
+  auto device = devices_.find(number);
+  if (device == devices_.end())
+    return;
+  Flight *first = nullptr;
+  for (Flight *flight : device->second->in_flight)
+    if (follows(stream, *flight) && ++flight->behind > most_behind_launch && first == nullptr)
+      first = flight;
+  if (first == nullptr)
+    return;
+  HostWait wait(stream);
+  changed_.wait(lock, [&, generation = first->generation()] {
+    return first->generation() != generation;
+  });
+}
+
 void Driver::run() {
+  note_driver_thread();
   leave_single_core();
   Backoff backoff;
   for (;;) {
@@ -208,6 +261,7 @@ void Driver::retire(Flight &flight) {
     launch::count(flight.kernel(), launch::Lowering::split, flight.counts());
     Device &home = *devices_.at(flight.device());
     std::erase(home.in_flight, &flight);
+    count_flights(-1);
     flight.retire();
     home.spare.push_back(&flight);
   }

@@ -27,6 +27,11 @@ public:
   /// flight.
   cudaError_t launch(const launch::KernelEntry &kernel, const launch::Configuration &configuration,
                      void **arguments);
+  /// Whether what `stream`, one of the current device's, gets now comes after a launch in flight.
+  bool is_behind_launch(cudaStream_t stream);
+  /// `stream` gets more to do. Waits while much of that waits for a launch in flight: where CUDA's
+  /// own queue is full it waits for room, and keeps the driver from going on.
+  void enqueue_behind_launches(cudaStream_t stream);
   /// The program ends without MPI_Finalize.
   void abandon();
 
@@ -46,6 +51,7 @@ private:
   FramePool::Frame frame_for(Device &device, const launch::KernelEntry &kernel,
                              const launch::Configuration &configuration, const FrameLayout &layout,
                              Flight *&before);
+  static bool follows(cudaStream_t stream, const Flight &flight);
   void give_up(Device &device, Flight &flight);
   void run();
   bool adopt();

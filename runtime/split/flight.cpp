@@ -89,7 +89,7 @@ void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configurat
   counts_ = launch::Counts{};
   counts_.launches = 1;
   std::uint32_t index = 0;
-  progress_.queue().begin_launch({&kernel, Clock::now(), configuration.stream, {}}, index);
+  progress_.queue().begin_launch({&kernel, Clock::now(), configuration.stream}, index);
   segment_.launch = index;
 }
 

@@ -52,6 +52,9 @@ public:
   const FramePool::Frame &frame() const { return frame_; }
   std::uint64_t frame_bytes() const { return frame_bytes_; }
   const launch::Counts &counts() const { return counts_; }
+  // The Driver's.
+  std::uint32_t behind = 0; ///< how much streams were given that comes after it
+  bool joins_legacy_stream = true; ///< the user's stream and the legacy default one wait for each other
   /// Grows when a launch is over: tells one launch from the next.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 

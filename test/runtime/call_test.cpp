@@ -40,7 +40,7 @@ struct Calls : testing::Test {
 
   void run(Shape shape, std::function<void()> kernel) {
     std::uint32_t index = 0;
-    LaunchState *state = progress.queue().begin_launch({&entry, Clock::now(), nullptr, {}}, index);
+    LaunchState *state = progress.queue().begin_launch({&entry, Clock::now(), nullptr}, index);
     shape.cooperative = true;
     ASSERT_EQ(::launch(shape, [kernel, launched = Launched{state, index}] {
                 Participant participant(launched);

@@ -5,6 +5,8 @@
 
 #include "gmpi/cpu/types.hpp"
 
+extern "C" {
+
 // Errors. The last error is kept per host thread.
 const char *cudaGetErrorString(cudaError_t error);
 const char *cudaGetErrorName(cudaError_t error);
@@ -90,6 +92,8 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0,
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
+
+} // extern "C"
 
 namespace gmpi::cpu {
 // Tells the device that a __device__ or __constant__ variable lies there, so that copies to and
