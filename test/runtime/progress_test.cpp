@@ -569,7 +569,7 @@ TEST_F(Launches, begin_and_end) {
   std::vector<LaunchState *> states;
   for (std::uint32_t i = 0; i < 300; ++i) { // more than the grid calls' own request slots
     std::uint32_t index = ~0u;
-    states.push_back(queue.begin_launch({&entry, Clock::now(), nullptr, {}}, index));
+    states.push_back(queue.begin_launch({&entry, Clock::now(), nullptr}, index));
     ASSERT_EQ(index, i);
     EXPECT_EQ(queue.launch_record(i).kernel, &entry);
     EXPECT_EQ(states[i]->membership, 0u);
@@ -583,6 +583,6 @@ TEST_F(Launches, begin_and_end) {
   EXPECT_EQ(queue.launch_record(17).kernel, nullptr);
   EXPECT_EQ(queue.launch_record(1000000).kernel, nullptr);
   std::uint32_t index = ~0u;
-  EXPECT_EQ(queue.begin_launch({&entry, Clock::now(), nullptr, {}}, index), states[17]);
+  EXPECT_EQ(queue.begin_launch({&entry, Clock::now(), nullptr}, index), states[17]);
   EXPECT_EQ(index, 17u);
 }
