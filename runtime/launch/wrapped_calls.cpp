@@ -2,14 +2,9 @@
 // Programs that are linked without the linker's options call CUDA's own, and this file is not
 // linked in; the watchdog then knows less, and a host that waits inside CUDA for a split kernel
 // waits for good.
-#include "../proxy/host_wait.hpp"
 #include "../split/host_calls.hpp"
 
-using gmpi::HostWait;
-using gmpi::split::AsyncCopyGuard;
-using gmpi::split::CopyGuard;
-using gmpi::split::EnqueueGuard;
-using gmpi::split::FreeGuard;
+using namespace gmpi::split;
 
 #define GMPI_WRAP(name, default_stream, parameters, arguments, guard)                              \
   extern "C" cudaError_t __real_##name parameters;                                                 \

@@ -10,6 +10,8 @@
 #include "host_calls.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 namespace gmpi::split {
 
@@ -31,6 +33,15 @@ Driver::~Driver() {
 
 void Driver::abandon() { thread_.detach(); }
 
+/// Why streams cannot be made to wait here; null where they can. A launch that CUDA blocks behind a
+/// gate would keep the driver from opening it.
+static const char *no_gates() {
+  const char *blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  if (blocking != nullptr && std::strcmp(blocking, "1") == 0)
+    return "CUDA_LAUNCH_BLOCKING is set";
+  return StreamGate::available() ? nullptr : "there are no 64-bit stream memory operations";
+}
+
 Driver::Device &Driver::device(int number) {
   std::lock_guard lock(mutex_);
   auto &device = devices_[number];
@@ -38,11 +49,10 @@ Driver::Device &Driver::device(int number) {
     return *device;
   device = std::make_unique<Device>();
   device->progress = &Proxy::instance()->progress_of_current_device();
-  device->has_gates = StreamGate::available();
-  if (!device->has_gates)
-    say("device %d has no 64-bit stream memory operations: launches of split kernels wait for the "
-        "kernel's end",
-        number);
+  const char *why = no_gates();
+  device->has_gates = why == nullptr;
+  if (why != nullptr)
+    say("%s on device %d: launches of split kernels wait for the kernel's end", why, number);
   if (device->progress->slots().prepare() != cudaSuccess)
     fatal("cannot allocate page-locked memory for split kernels");
   return *device;
@@ -177,34 +187,48 @@ bool Driver::follows(cudaStream_t stream, const Flight &flight) {
   return earlier == nullptr && joins_legacy_stream(stream);
 }
 
-bool Driver::is_behind_launch(cudaStream_t stream) {
+/// Launches of the current device that `stream` comes after; null: all. The lock is held.
+std::vector<Flight *> Driver::in_flight_before(const cudaStream_t *stream) {
   int number = 0;
   cudaGetDevice(&number);
-  std::lock_guard lock(mutex_);
   auto device = devices_.find(number);
-  return device != devices_.end() &&
-         std::ranges::any_of(device->second->in_flight, [&](const Flight *flight) {
-           return follows(stream, *flight);
-         });
+  std::vector<Flight *> result;
+  if (device != devices_.end())
+    for (Flight *flight : device->second->in_flight)
+      if (stream == nullptr || follows(*stream, *flight))
+        result.push_back(flight);
+  return result;
+}
+
+bool Driver::is_behind_launch(cudaStream_t stream) {
+  std::lock_guard lock(mutex_);
+  return !in_flight_before(&stream).empty();
+}
+
+void Driver::wait_for(const cudaStream_t *stream) {
+  std::vector<std::pair<const Flight *, std::uint64_t>> awaited;
+  {
+    std::lock_guard lock(mutex_);
+    for (const Flight *flight : in_flight_before(stream))
+      awaited.emplace_back(flight, flight->generation());
+  }
+  Backoff backoff;
+  for (auto [flight, generation] : awaited)
+    while (flight->generation() == generation)
+      backoff.wait();
 }
 
 void Driver::enqueue_behind_launches(cudaStream_t stream) {
-  int number = 0;
-  cudaGetDevice(&number);
   std::unique_lock lock(mutex_);
-  auto device = devices_.find(number);
-  if (device == devices_.end())
-    return;
   Flight *first = nullptr;
-  for (Flight *flight : device->second->in_flight)
-    if (follows(stream, *flight) && ++flight->behind > most_behind_launch && first == nullptr)
+  for (Flight *flight : in_flight_before(&stream))
+    if (++flight->behind > most_behind_launch && first == nullptr)
       first = flight;
   if (first == nullptr)
     return;
   HostWait wait(stream);
-  changed_.wait(lock, [&, generation = first->generation()] {
-    return first->generation() != generation;
-  });
+  changed_.wait(
+      lock, [&, generation = first->generation()] { return first->generation() != generation; });
 }
 
 void Driver::run() {

@@ -29,6 +29,10 @@ public:
                      void **arguments);
   /// Whether what `stream`, one of the current device's, gets now comes after a launch in flight.
   bool is_behind_launch(cudaStream_t stream);
+  /// Waits for the launches in flight that it comes after, or for all of the current device, without
+  /// a CUDA call that would get in the driver's way.
+  void wait_for_launches(cudaStream_t stream) { wait_for(&stream); }
+  void wait_for_launches() { wait_for(nullptr); }
   /// `stream` gets more to do. Waits while much of that waits for a launch in flight: where CUDA's
   /// own queue is full it waits for room, and keeps the driver from going on.
   void enqueue_behind_launches(cudaStream_t stream);
@@ -51,6 +55,8 @@ private:
   FramePool::Frame frame_for(Device &device, const launch::KernelEntry &kernel,
                              const launch::Configuration &configuration, const FrameLayout &layout,
                              Flight *&before);
+  void wait_for(const cudaStream_t *stream);
+  std::vector<Flight *> in_flight_before(const cudaStream_t *stream);
   static bool follows(cudaStream_t stream, const Flight &flight);
   void give_up(Device &device, Flight &flight);
   void run();

@@ -35,8 +35,10 @@ Flight::Flight(Progress &progress, SegmentStreams &streams, int device, std::uin
       outgoing_(allocate_mapped<unsigned char>(inline_bytes)),
       incoming_(allocate_mapped<unsigned char>(inline_bytes)) {
   void *memory = nullptr;
-  check(cudaMalloc(&memory, inline_bytes), "cannot allocate device memory for a split kernel");
+  check(cudaMalloc(&memory, inline_bytes + sizeof(*arrivals_)),
+        "cannot allocate device memory for a split kernel");
   arrived_ = static_cast<unsigned char *>(memory);
+  arrivals_ = reinterpret_cast<std::uint32_t *>(arrived_ + inline_bytes);
   check(cudaEventCreateWithFlags(&came_here_, cudaEventDisableTiming), "cannot create an event");
 }
 
@@ -80,11 +82,14 @@ void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configurat
   segment_.at = exits ? reinterpret_cast<std::uint32_t *>(base + layout.at) : nullptr;
   segment_.thread_slots = layout.thread_slots;
   segment_.request = request_;
+  segment_.outgoing = outgoing_;
+  segment_.arrivals = arrivals_;
   segment_.number = 0;
   segment_.result = CallResult{};
   segment_.data = nullptr;
   segment_.data_bytes = 0;
   request_->number = 0;
+  request_->gathered = false;
   started_ = false;
   counts_ = launch::Counts{};
   counts_.launches = 1;
@@ -143,6 +148,12 @@ cudaError_t Flight::launch_segment(std::uint32_t point) {
     return cudaErrorMemoryAllocation;
   if (!started_)
     began_ = Clock::now();
+  if (!counts_arrivals_) {
+    if (cudaError_t error = cudaMemsetAsync(arrivals_, 0, sizeof(*arrivals_), stream_);
+        error != cudaSuccess)
+      return error;
+    counts_arrivals_ = true;
+  }
   if (!started_ && segment_.elected != nullptr)
     if (cudaError_t error = cudaMemsetAsync(
             segment_.elected, 0,
@@ -204,6 +215,7 @@ Task Flight::fly() {
     }
     counts_.in_mpi += Clock::now() - since_;
     counts_.saved_bytes += 2 * frame_bytes_;
+    request_->gathered = false;
     launch_next();
   }
   counts_.total = Clock::now() - began_;

@@ -100,6 +100,8 @@ private:
   unsigned char *outgoing_ = nullptr; ///< data to send, on its way to the proxy
   unsigned char *incoming_ = nullptr; ///< received data for each thread's own memory,
   unsigned char *arrived_ = nullptr;  ///< and in device memory, where it is not small
+  std::uint32_t *arrivals_ = nullptr; ///< behind it; 0 since the first launch
+  bool counts_arrivals_ = false;
   cudaStream_t stream_ = nullptr;     ///< from the first segment to the launch's end
   cudaEvent_t came_here_ = nullptr;
   StreamMark mark_; ///< behind the segment, or a copy, that is awaited

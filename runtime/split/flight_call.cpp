@@ -66,7 +66,7 @@ Attribute Flight::make_attribute(Function function) const {
   attribute.launch = segment_.launch;
   attribute.turn = turn_;
   attribute.site = request_->site;
-  attribute.arguments = request_->arguments;
+  attribute.arguments = request_->arguments();
   return attribute;
 }
 
@@ -86,7 +86,7 @@ bool Flight::replied() {
 
 Task Flight::communicate() {
   const Function function = request_->function;
-  const Arguments &a = request_->arguments;
+  const Arguments &a = request_->arguments();
   const bool nonblocking = kind_of(function) == Kind::nonblocking;
   if (goes_nowhere(function, a)) {
     segment_.result = nothing_received(MPI_PROC_NULL);
@@ -125,7 +125,7 @@ Task Flight::communicate() {
 Task Flight::gather(const Buffers &buffers) {
   if (own(own_send)) {
     std::memcpy(outgoing_, request_->data, buffers.in_bytes);
-  } else {
+  } else if (!request_->gathered) {
     copy(outgoing_, buffers.in, buffers.in_bytes);
     co_await copies_done();
   }
@@ -221,7 +221,7 @@ void Flight::deliver_own(const void *from, std::size_t offset, std::size_t bytes
   if (end > inline_bytes)
     refuse_large(end);
   bool small = end <= segment_data_bytes;
-  std::memcpy((small ? segment_.small.bytes : incoming_) + offset, from, bytes);
+  std::memcpy((small ? reinterpret_cast<unsigned char *>(segment_.small.words) : incoming_) + offset, from, bytes);
   segment_.data = small ? nullptr : arrived_;
   segment_.data_bytes = static_cast<std::uint32_t>(end);
 }

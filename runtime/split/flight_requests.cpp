@@ -11,7 +11,7 @@
 namespace gmpi::split {
 
 Task Flight::complete_requests() {
-  const Arguments &a = request_->arguments;
+  const Arguments &a = request_->arguments();
   const bool all = request_->function == Function::Waitall;
   const bool wait = request_->function != Function::Test;
   const std::size_t count = all ? static_cast<std::size_t>(a.count > 0 ? a.count : 0) : 1;
@@ -99,7 +99,7 @@ Task Flight::complete_foreign(std::uint64_t request, bool wait, CallResult &resu
 
 /// Results that the user wants in global memory; the others the next segment's threads write.
 void Flight::write_results() {
-  const Arguments &a = request_->arguments;
+  const Arguments &a = request_->arguments();
   const CallResult &result = segment_.result;
   auto write = [&](auto *to, const auto &value, Own whose) {
     if (to != nullptr && !own(whose))

@@ -28,6 +28,7 @@ void wait_for(cudaStream_t stream) {
   if (driver == nullptr || !driver->is_behind_launch(stream) || is_capturing(stream))
     return;
   HostWait wait(stream);
+  driver->wait_for_launches(stream);
   cudaEvent_t event;
   if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
     return;
@@ -67,6 +68,16 @@ bool touches_host(const void *to, const void *from, cudaMemcpyKind kind) {
 void note_driver_thread() { is_driver = true; }
 void count_flights(int more) { flights += more; }
 
+DeviceWaitGuard::DeviceWaitGuard() {
+  if (Driver *driver = driver_in_the_way())
+    driver->wait_for_launches();
+}
+
+StreamWaitGuard::StreamWaitGuard(cudaStream_t stream) : wait_(stream) {
+  if (Driver *driver = driver_in_the_way())
+    driver->wait_for_launches(stream);
+}
+
 CopyGuard::CopyGuard(cudaStream_t stream, const void *to, const void *from, cudaMemcpyKind kind)
     : wait_(stream) {
   if (driver_in_the_way() == nullptr)
@@ -93,7 +104,7 @@ AsyncCopyGuard::AsyncCopyGuard(cudaStream_t stream, const void *to, const void *
 
 FreeGuard::FreeGuard() {
   if (driver_in_the_way() != nullptr)
-    cudaDeviceSynchronize();
+    cudaDeviceSynchronize(); // by way of its own guard
 }
 
 EnqueueGuard::EnqueueGuard(cudaStream_t stream) { wait_for_place(stream); }

@@ -16,6 +16,24 @@ void note_driver_thread();
 /// Launches that are in flight, of all devices.
 void count_flights(int more);
 
+/// Around a wait for the current device.
+class DeviceWaitGuard {
+public:
+  DeviceWaitGuard();
+
+private:
+  HostWait wait_;
+};
+
+/// Around a wait for a stream.
+class StreamWaitGuard {
+public:
+  explicit StreamWaitGuard(cudaStream_t stream);
+
+private:
+  HostWait wait_;
+};
+
 /// Around a copy that returns at its end. `to`, `from`: null where it is known not to be the host's.
 class CopyGuard {
 public:

@@ -23,9 +23,10 @@ struct Sizes {
 };
 
 /// Data that the next segment's threads each need; if it is small it travels in the Segment.
-constexpr std::uint32_t segment_data_bytes = 128;
+/// In words: code that names single bytes of a parameter loads every one of them.
+constexpr std::uint32_t segment_data_bytes = 32;
 struct SmallData {
-  alignas(16) unsigned char bytes[segment_data_bytes];
+  std::uint64_t words[segment_data_bytes / 8];
 };
 
 /// Memory that is each thread's own: the driver can neither read nor write it.
@@ -45,11 +46,14 @@ struct Request {
   Function function;
   bool calls;       ///< false: a barrier of the grid and no more
   std::uint8_t own; ///< of Own
+  bool gathered;    ///< the data to send lies in the Segment's `outgoing`; false before the segment
   bool too_large;   ///< what should lie in `data` has no room there
   Site site;
-  Arguments arguments;
+  std::uint64_t words[12]; ///< its arguments, by encode_arguments()
   std::uint64_t data_bytes;
   alignas(16) unsigned char data[inline_bytes]; ///< sent data or request handles of own memory
+
+  Arguments arguments() const { return decode_arguments(function, words); }
 };
 
 } // namespace split
@@ -67,6 +71,8 @@ struct Segment {
   std::uint32_t *at;          ///< with it: the last suspension that each thread has come to
   std::uint64_t thread_slots; ///< threads of the grid, rounded up to whole warps
   split::Request *request;    ///< mapped host memory
+  unsigned char *outgoing;    ///< the same: room for inline_bytes of data to send
+  std::uint32_t *arrivals;    ///< in device memory; 0 before the segment and after it
   std::uint32_t launch;       ///< number in the proxy's table
   std::uint32_t number; ///< the suspension that this segment resumes from; 0: the kernel's start
   CallResult result;    ///< what the call returned

@@ -15,16 +15,18 @@ namespace gmpi {
 namespace device {
 
 /// One thread's own copy of what the driver cannot read.
-GMPI_DEVICE void enclose(split::Request &request, const void *from, std::uint64_t bytes) {
-  request.data_bytes = bytes;
-  request.too_large = bytes > inline_bytes && bytes != unknown_bytes;
+GMPI_OUT_OF_LINE void enclose(split::Request *request, const void *from, std::uint64_t bytes) {
+  request->data_bytes = bytes;
+  request->too_large = bytes > inline_bytes && bytes != unknown_bytes;
   if (bytes <= inline_bytes)
-    copy_share(request.data, from, bytes, 0, 1);
+    copy_share(request->data, from, bytes, 0, 1);
 }
 
-/// Tells the driver of a call. The segment's end makes it visible.
-GMPI_OUT_OF_LINE void announce(split::Request *to, std::uint32_t number, std::uint32_t point,
-                               Function function, Site site, Arguments a, std::uint8_t own) {
+/// Tells the driver of a call. The segment's end makes it visible. Inlined, since `function` is a
+/// constant there and what is left are a few stores: a thread that makes them for the first time in
+/// a segment waits for each piece of code.
+GMPI_DEVICE void announce(split::Request *to, std::uint32_t number, std::uint32_t point,
+                          Function function, Site site, const Arguments &a, std::uint8_t own) {
   split::Request &request = *to;
   request.number = number;
   request.point = point;
@@ -33,14 +35,14 @@ GMPI_OUT_OF_LINE void announce(split::Request *to, std::uint32_t number, std::ui
   request.own = own;
   request.too_large = false;
   request.site = site;
-  request.arguments = a;
   request.data_bytes = 0;
+  encode_arguments(function, a, request.words);
   if (own & split::own_send) {
     Buffers buffers = buffers_of(function, a, message_bytes);
-    enclose(request, buffers.in, buffers.in_bytes);
+    enclose(to, buffers.in, buffers.in_bytes);
   } else if ((own & split::own_requests) && kind_of(function) == Kind::completion) {
     bool all = function == Function::Waitall;
-    enclose(request, all ? a.requests : a.request,
+    enclose(to, all ? a.requests : a.request,
             (all ? (a.count > 0 ? a.count : 0) : 1) * sizeof(MPI_Request));
   }
 }
@@ -98,7 +100,7 @@ GMPI_DEVICE std::uint8_t own_memory(const Frame &frame, Function function, const
 /// `data` by value: kernel parameters that are indexed by a variable would be copied to local
 /// memory by every thread, the whole Segment.
 GMPI_OUT_OF_LINE void unpack(void *to, split::SmallData data, std::uint32_t bytes) {
-  copy_share(to, data.bytes, bytes, 0, 1);
+  copy_share(to, data.words, bytes, 0, 1);
 }
 
 /// Copies what came with the segment to this thread's own memory.
@@ -141,6 +143,44 @@ GMPI_DEVICE void return_own(const Frame &frame, Function function, const Argumen
     __syncthreads();
 }
 
+GMPI_DEVICE constexpr bool sends(Function function) {
+  return function == Function::Send || function == Function::Ssend ||
+         function == Function::Isend || function == Function::Sendrecv ||
+         function == Function::Bcast || function == Function::Reduce ||
+         function == Function::Allreduce;
+}
+
+/// The block that has come last takes what is sent, if it is small, to the host.
+GMPI_OUT_OF_LINE void gather(split::Request *request, unsigned char *outgoing, const void *in,
+                             std::uint64_t bytes) {
+  if (bytes > inline_bytes)
+    return;
+  copy_share(outgoing, in, bytes, thread_index(), block_threads());
+  if (thread_index() == 0)
+    request->gathered = true;
+}
+
+/// What is sent from global memory is whole once all blocks have come here. All threads call it; not
+/// where some may have returned: the driver then copies the data itself.
+GMPI_DEVICE void gather_small(const Frame &frame, Function function, const Arguments &a) {
+  const Segment &segment = frame.segment();
+  const void *in = sent_from(function, a);
+  if (!sends(function) || segment.elected != nullptr || in == nullptr || frame.is_own(in))
+    return;
+  bool last = false;
+  __syncthreads();
+  if (thread_index() == 0) {
+    __threadfence();
+    last = atomicAdd(segment.arrivals, 1u) == grid_blocks() - 1;
+    __threadfence();
+  }
+  if (!__syncthreads_or(last))
+    return;
+  if (last)
+    *segment.arrivals = 0;
+  gather(segment.request, segment.outgoing, in, buffers_of(function, a, message_bytes).in_bytes);
+}
+
 template <int Point>
 GMPI_DEVICE bool suspend(const Frame &frame, bool &resumes, Function function, Site site,
                          const Arguments &a) {
@@ -152,6 +192,7 @@ GMPI_DEVICE bool suspend(const Frame &frame, bool &resumes, Function function, S
   if (frame.elect())
     announce(frame.segment().request, frame.next_number(), frame.first_point() + Point, function,
              site, a, own_memory(frame, function, a));
+  gather_small(frame, function, a);
   return true;
 }
 
