@@ -116,7 +116,7 @@ SplitKernel both__split() {
                       static_cast<void (*)(Segment, int *)>(both__segment<1>));
 }
 const KernelInfo both__info = {"both", file, 40, Scope::grid};
-const Kernel both__kernel{both, both__queue, both__split(), both__info};
+const Kernel both__kernel{both, both__queue, both__split, both__info};
 
 } // namespace
 
@@ -209,7 +209,7 @@ TEST(SplitLaunch, too_large_a_frame) {
       {
         launch::KernelEntry entry = launch::make_entry(
             static_cast<void (*)(int *)>(both), static_cast<void (*)(Launched, int *)>(nullptr),
-            both__split(), both__info);
+            both__split, both__info);
         entry.split.sizes.thread = 1u << 31;
         int *argument = nullptr;
         void *arguments[] = {&argument};

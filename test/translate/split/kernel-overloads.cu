@@ -33,8 +33,8 @@ CHECK-NEXT: #line 5
 CHECK-NEXT: } // namespace app
 CHECK-NEXT: template <int gmpi_resume> __global__ void k__segment(::gmpi::Segment gmpi_segment) { {{.*}} if (::gmpi::split::MPI_Barrier<1>(gmpi_frame, gmpi_re, {{.*}} 6}, MPI_COMM_WORLD)) { return;
 CHECK: static inline ::gmpi::SplitKernel k__split() { return ::gmpi::split_kernel({{.*}}, 0, {{[0-9]+}}, false, false}, k__segment<0>, k__segment<1>);
-CHECK-NEXT: static inline void k__launch(const ::gmpi::Launch &gmpi_launch) { gmpi_launch.split(static_cast<void (*)()>(k), nullptr, k__split(), k__info); }
-CHECK-NEXT: static const ::gmpi::Kernel k__kernel{k, nullptr, k__split(), k__info};
+CHECK-NEXT: static inline void k__launch(const ::gmpi::Launch &gmpi_launch) { gmpi_launch.split(static_cast<void (*)()>(k), nullptr, k__split, k__info); }
+CHECK-NEXT: static const ::gmpi::Kernel k__kernel{k, nullptr, k__split, k__info};
 CHECK-NEXT: #line 7
 CHECK-NEXT: int main() {
 CHECK-NEXT: app::k__launch(::gmpi::Launch(1, 32), 1);
