@@ -18,7 +18,7 @@ class FileSystem;
 namespace gmpi::translate {
 
 struct Compiler {
-  std::unique_ptr<clang::CompilerInstance> Instance; ///< null: what is wrong was told to the consumer
+  std::unique_ptr<clang::CompilerInstance> Instance; ///< null: the consumer was told why
   std::string MainText; ///< the main file as Files has it; Clang may get a copy that it can parse
 };
 

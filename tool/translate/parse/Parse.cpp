@@ -38,7 +38,8 @@ private:
 };
 
 bool ClangPass::run(const Options &Options, const CompilerFlags &Flags) {
-  auto Created = createCompiler(driverArguments(Options, Flags, ParsedSide), fileSystem(), Consumer);
+  auto Created =
+      createCompiler(driverArguments(Options, Flags, ParsedSide), fileSystem(), Consumer);
   if (!Created.Instance || Consumer.failed())
     return false;
   Compiler = std::move(Created.Instance);

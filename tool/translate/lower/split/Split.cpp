@@ -181,7 +181,8 @@ bool SplitLowering::canBeMethod(const FunctionDecl *F) {
       Method && Method->getParent()->isDependentContext() &&
       (F->getDescribedFunctionTemplate() || !Method->getParent()->getDescribedClassTemplate());
   bool InLambda = Method && Method->getParent()->isLambda();
-  if (cannotBeCopied(F).empty() && !Nested && !InLambda && !F->getReturnType()->isRValueReferenceType())
+  if (cannotBeCopied(F).empty() && !Nested && !InLambda &&
+      !F->getReturnType()->isRValueReferenceType())
     return true;
   L.refuseSplit(Locations(L.Code).shown(F->getLocation()), DiagId::split_function,
                 {F->getNameAsString()});
