@@ -209,7 +209,7 @@ TEST(SplitLaunch, too_large_a_frame) {
       {
         launch::KernelEntry entry = launch::make_entry(
             static_cast<void (*)(int *)>(both), static_cast<void (*)(Launched, int *)>(nullptr),
-            both__split, both__info);
+            both__split(), both__info);
         entry.split.sizes.thread = 1u << 31;
         int *argument = nullptr;
         void *arguments[] = {&argument};
