@@ -6,12 +6,15 @@
 #include "../queue/context.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#ifdef GMPI_DEVICE_CPU
+#include <functional>
+#endif
 
 namespace gmpi {
 

@@ -126,8 +126,8 @@ public:
   /// `queue` may be null.
   template <class... P>
   Kernel(void (*stub)(P...), typename launch::AsGiven<launch::QueueKernel<P...>>::type queue,
-         SplitKernel split, const KernelInfo &info) {
-    launch::add_kernel(launch::make_entry(stub, queue, std::move(split), info));
+         SplitKernel (*split)(), const KernelInfo &info) {
+    launch::add_kernel(launch::make_entry(stub, queue, split(), info));
   }
   /// A kernel without MPI. (On the cpu device a launch by address needs its parameters' types.)
   template <class... P> Kernel(void (*kernel)(P...), const KernelInfo &info) {
@@ -154,15 +154,16 @@ public:
         std::forward<A>(arguments)...);
   }
 
-  /// The same for one that has segments; `queue` may be null.
+  /// The same for one that has segments; `queue` may be null. `split` is called where the kernel is not
+  /// registered yet.
   template <class... P, class... A>
   void split(void (*stub)(P...), typename launch::AsGiven<launch::QueueKernel<P...>>::type queue,
-             SplitKernel split, const KernelInfo &info, A &&...arguments) const {
+             SplitKernel (*split)(), const KernelInfo &info, A &&...arguments) const {
     const launch::KernelEntry *found =
         launch::find_kernel(reinterpret_cast<const void *>(stub));
     const launch::KernelEntry &entry =
         found ? *found
-              : launch::add_kernel(launch::make_entry(stub, queue, std::move(split), info));
+              : launch::add_kernel(launch::make_entry(stub, queue, split(), info));
     launch::Converted<P...>::pass(
         [&](void **pointers) {
           launch::run(entry, configuration_, pointers, launch::OnRefusal::abort);

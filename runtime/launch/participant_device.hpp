@@ -203,8 +203,9 @@ public:
 };
 
 /// Body of the stub that keeps a translated kernel's name and address. It runs only when a program
-/// launches that address without asking the registry.
-GMPI_DEVICE void raw_launch(const KernelInfo &info) {
+/// launches that address without asking the registry. The kernel's arguments are not looked at.
+template <class... Arguments>
+GMPI_DEVICE void raw_launch(const KernelInfo &info, const Arguments &...) {
   if (device::thread_index() == 0 && blockIdx.x + blockIdx.y + blockIdx.z == 0)
     printf("gmpi: kernel %s calls MPI but was launched by code that gmpi-translate has not seen; "
            "translate the file that launches it\n",

@@ -44,10 +44,12 @@ template <class K> struct SplitProgram {
     return gmpi::split_kernel(K::sizes,
                               static_cast<void (*)(gmpi::Segment, K, int *)>(segment<R>)...);
   }
+  static gmpi::SplitKernel all_segments() {
+    return split(std::make_integer_sequence<int, K::points + 1>());
+  }
   static void launch(const gmpi::Launch &launch, K kernel, int *wrong) {
     static const gmpi::KernelInfo info = {"tested", 0x5111, 1, gmpi::Scope::grid};
-    launch.split(&stub, nullptr, split(std::make_integer_sequence<int, K::points + 1>()), info,
-                 kernel, wrong);
+    launch.split(&stub, nullptr, &all_segments, info, kernel, wrong);
   }
 };
 

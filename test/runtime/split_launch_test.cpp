@@ -116,7 +116,7 @@ SplitKernel both__split() {
                       static_cast<void (*)(Segment, int *)>(both__segment<1>));
 }
 const KernelInfo both__info = {"both", file, 40, Scope::grid};
-const Kernel both__kernel{both, both__queue, both__split(), both__info};
+const Kernel both__kernel{both, both__queue, both__split, both__info};
 
 } // namespace
 

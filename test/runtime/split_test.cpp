@@ -69,9 +69,9 @@ SplitKernel relax__split() {
 void relax__launch(const Launch &gmpi_launch, double *u, double *v, int n, int left, int right,
                    int steps) {
   gmpi_launch.split(static_cast<void (*)(double *, double *, int, int, int, int)>(relax), nullptr,
-                    relax__split(), relax__info, u, v, n, left, right, steps);
+                    relax__split, relax__info, u, v, n, left, right, steps);
 }
-const Kernel relax__kernel{relax, nullptr, relax__split(), relax__info};
+const Kernel relax__kernel{relax, nullptr, relax__split, relax__info};
 
 std::vector<double> relaxed(std::vector<double> u, int n, int steps) {
   std::vector<double> v = u;

@@ -29,7 +29,7 @@ CHECK-NEXT:  /* kept */ ::gmpi::grid::MPI_Send({[[FILE:0x[0-9a-f]+]], 3}, buf, n
 CHECK-NEXT:           MPI_COMM_WORLD);
 CHECK-NEXT:}
 CHECK-NEXT:static constexpr ::gmpi::KernelInfo ping__info{"ping", [[FILE]], 2, ::gmpi::Scope::grid};
-CHECK-NEXT:__global__ void ping(char *buf, int n, int peer = 1) { ::gmpi::raw_launch({"ping", [[FILE]], 2, ::gmpi::Scope::grid}); }
+CHECK-NEXT:__global__ void ping(char *buf, int n, int peer = 1) { ::gmpi::raw_launch({"ping", [[FILE]], 2, ::gmpi::Scope::grid}, buf, n, peer); }
 CHECK-NEXT:static inline void ping__launch(const ::gmpi::Launch &gmpi_launch, char *buf, int n, int peer = 1) { gmpi_launch.queue(static_cast<void (*)(decltype(buf), decltype(n), decltype(peer))>(ping), static_cast<void (*)(::gmpi::Launched, decltype(buf), decltype(n), decltype(peer))>(ping__queue), ping__info, buf, n, peer); }
 CHECK-NEXT:static const ::gmpi::Kernel ping__kernel{ping, ping__queue, ping__info};
 CHECK-NEXT:#line 6 "in.cu"

@@ -1,6 +1,7 @@
 // The steps of a translation, in order; each tells its own errors and stops the rest.
 #include "Translate.h"
 #include "emit/Depfile.h"
+#include "emit/Lint.h"
 #include "emit/Output.h"
 #include "lower/Lowering.h"
 #include "lower/split/Split.h"
@@ -61,8 +62,8 @@ void checkArchDependence(const Pass &Gpu, const Model &GpuModel, const Pass &Hos
                                {Call.Function});
 }
 
-bool lowerAndWrite(const Options &Options, const Pass &Gpu, const Pass &Host,
-                   const SourceFiles &Files, DiagnosticLog &Log) {
+bool lowerAndWrite(const Options &Options, const CompilerFlags &Flags, const Pass &Gpu,
+                   const Pass &Host, const SourceFiles &Files, DiagnosticLog &Log) {
   Model GpuModel = buildModel(Gpu), HostModel = buildModel(Host);
   bool Cpu = Options.Target == Device::Cpu;
   if (Cpu)
@@ -91,6 +92,8 @@ bool lowerAndWrite(const Options &Options, const Pass &Gpu, const Pass &Host,
   if (auto Overlap = Changes.conflict())
     reportWithoutSource(Log, DiagId::passes_disagree,
                         {Overlap->File->Path + ":" + std::to_string(Overlap->line())});
+  if (!Log.hasErrors() && !Changes.files().empty())
+    lint(Options, Flags, Output, Log);
   if (Log.hasErrors())
     return false;
   if (!Options.Report.empty())
@@ -116,7 +119,7 @@ bool translate(const Options &Options) {
   SourceFiles Files;
   auto Gpu = parse(Options, *Flags, Side::Gpu, Files, Log);
   auto Host = Gpu ? parse(Options, *Flags, Side::Host, Files, Log) : nullptr;
-  return Host && lowerAndWrite(Options, *Gpu, *Host, Files, Log);
+  return Host && lowerAndWrite(Options, *Flags, *Gpu, *Host, Files, Log);
 }
 
 } // namespace gmpi::translate

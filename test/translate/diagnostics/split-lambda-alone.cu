@@ -10,4 +10,5 @@ __global__ void k() {
 }
 int main() { k<<<1, 1>>>(); }
 //--- check
-CHECK: in.cu:{{[2-4]}}:{{[0-9]+}}: error: 'k' cannot be split: {{.*}}[gmpi-split-lambda]
+CHECK: in.cu:3:15: error: 'k' cannot be split: this lambda in it makes MPI calls for the whole grid [gmpi-split-lambda]
+CHECK: in.cu:3:27: note: the call is here

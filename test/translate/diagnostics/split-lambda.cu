@@ -14,7 +14,8 @@ __global__ void k(int *buf) {
 }
 int main() { k<<<1, 1>>>(nullptr); }
 //--- check
-CHECK: in.cu:2:17: error: 'k' cannot be split: this lambda in it makes MPI calls for the whole grid [gmpi-split-lambda]
+CHECK: in.cu:3:15: error: 'k' cannot be split: this lambda in it makes MPI calls for the whole grid [gmpi-split-lambda]
 CHECK: note: make the lambda a __device__ function
-WARN: in.cu:2:17: warning: 'k' cannot be split: this lambda in it makes MPI calls for the whole grid [gmpi-split-lambda]
+CHECK: in.cu:3:27: note: the call is here
+WARN: in.cu:3:15: warning: 'k' cannot be split: this lambda in it makes MPI calls for the whole grid [gmpi-split-lambda]
 OUT: void k__queue(

@@ -34,8 +34,8 @@ CHECK: template <int gmpi_resume> __global__ void k__segment(::gmpi::Segment gmp
 CHECK-NEXT: if (!gmpi_re) { buf[threadIdx.x] = n; }
 CHECK-NEXT: if (::gmpi::split::MPI_Barrier<1>(gmpi_frame, gmpi_re, {{.*}} 4}, MPI_COMM_WORLD)) { return;
 CHECK: static inline ::gmpi::SplitKernel k__split() { return ::gmpi::split_kernel({{.*}}, 0, {{[0-9]+}}, false, false}, k__segment<0>, k__segment<1>);
-CHECK-NEXT: static inline void k__launch(const ::gmpi::Launch &gmpi_launch, int *buf, int n) { gmpi_launch.split(static_cast<void (*)(decltype(buf), decltype(n))>(k), static_cast<void (*)(::gmpi::Launched, decltype(buf), decltype(n))>(k__queue), k__split(), k__info, buf, n); }
-CHECK-NEXT: static const ::gmpi::Kernel k__kernel{k, k__queue, k__split(), k__info};
+CHECK-NEXT: static inline void k__launch(const ::gmpi::Launch &gmpi_launch, int *buf, int n) { gmpi_launch.split(static_cast<void (*)(decltype(buf), decltype(n))>(k), static_cast<void (*)(::gmpi::Launched, decltype(buf), decltype(n))>(k__queue), k__split, k__info, buf, n); }
+CHECK-NEXT: static const ::gmpi::Kernel k__kernel{k, k__queue, k__split, k__info};
 CHECK-NEXT: #line 6
 CHECK-NEXT: template <class T> __global__ void t__queue(::gmpi::Launched gmpi_launched, T *buf) { ::gmpi::Participant gmpi_participant(gmpi_launched);
 CHECK-NEXT: if (threadIdx.x == 0 && blockIdx.x == 0)
@@ -46,8 +46,8 @@ CHECK-NEXT: if (!gmpi_re) { if (threadIdx.x == 0 && blockIdx.x == 0)
 CHECK-NEXT: ::gmpi::thread::MPI_Barrier({{.*}} 8}, MPI_COMM_SELF);
 CHECK-NEXT: if (::gmpi::split::MPI_Barrier<1>(gmpi_frame, gmpi_re, {{.*}} 9}, MPI_COMM_WORLD)) { return;
 CHECK: template <class T> static inline ::gmpi::SplitKernel t__split() { return ::gmpi::split_kernel({{.*}}, 0, {{[0-9]+}}, false, false}, t__segment<0, T>, t__segment<1, T>);
-CHECK-NEXT: template <class T> static inline void t__launch(const ::gmpi::Launch &gmpi_launch, T *buf) { gmpi_launch.split(static_cast<void (*)(decltype(buf))>(t<T>), static_cast<void (*)(::gmpi::Launched, decltype(buf))>(t__queue<T>), t__split<T>(), t__info, buf); }
-CHECK-NEXT: template <class T> static inline auto t__pointer() { static const ::gmpi::Kernel gmpi_kernel(&t<T>, &t__queue<T>, t__split<T>(), t__info); return &t<T>; }
+CHECK-NEXT: template <class T> static inline void t__launch(const ::gmpi::Launch &gmpi_launch, T *buf) { gmpi_launch.split(static_cast<void (*)(decltype(buf))>(t<T>), static_cast<void (*)(::gmpi::Launched, decltype(buf))>(t__queue<T>), t__split<T>, t__info, buf); }
+CHECK-NEXT: template <class T> static inline auto t__pointer() { static const ::gmpi::Kernel gmpi_kernel(&t<T>, &t__queue<T>, t__split<T>, t__info); return &t<T>; }
 CHECK-NEXT: #line 11
 CHECK-NEXT: __global__ void own__queue(::gmpi::Launched gmpi_launched, int *buf) { ::gmpi::Participant gmpi_participant(gmpi_launched);
 CHECK-NEXT: if (threadIdx.x == 0 && blockIdx.x == 0)

@@ -1,4 +1,5 @@
 #include "Specialise.h"
+#include "SpecialFunctions.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 
@@ -12,20 +13,6 @@ namespace {
 bool isLambda(const FunctionDecl *Function) {
   const auto *Method = llvm::dyn_cast<clang::CXXMethodDecl>(Function);
   return Method && Method->getParent()->isLambda();
-}
-
-/// Why there can be only one version; empty if there can be more.
-std::string cannotCopy(const FunctionDecl *Function) {
-  if (llvm::isa<clang::CXXConstructorDecl>(Function))
-    return "a constructor";
-  if (llvm::isa<clang::CXXDestructorDecl>(Function))
-    return "a destructor";
-  if (llvm::isa<clang::CXXConversionDecl>(Function))
-    return "a conversion";
-  if (Function->isOverloadedOperator())
-    return "an operator";
-  const auto *Method = llvm::dyn_cast<clang::CXXMethodDecl>(Function);
-  return Method && Method->isVirtual() ? "a virtual function" : "";
 }
 
 std::string quoted(const FunctionDecl *Function) { return "'" + Function->getNameAsString() + "'"; }
@@ -180,7 +167,7 @@ Specialiser::Version Specialiser::versionOf(const Run &Of, std::optional<Scope> 
       Widest = Widest ? std::min(*Widest, *Callees.Widest) : *Callees.Widest;
     if (isLambda(Callee->Function))
       continue;
-    std::string Fixed = cannotCopy(Callee->Function);
+    std::string Fixed = calledWithoutName(Callee->Function);
     if (!Fixed.empty()) {
       if (Callees.Index != 0)
         report({{{Callee->Function->getLocation(),
@@ -338,7 +325,7 @@ void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared
         Of.Widest = Of.Widest ? std::min(*Of.Widest, New.Call.Value) : New.Call.Value;
     }
     for (const clang::CallExpr *E : Finder.Callees) {
-      if (isLambda(E->getDirectCallee()) || !cannotCopy(E->getDirectCallee()).empty())
+      if (isLambda(E->getDirectCallee()) || !calledWithoutName(E->getDirectCallee()).empty())
         continue;
       SourceLocation At = nameLocation(E);
       Entry New;

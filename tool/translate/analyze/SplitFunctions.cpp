@@ -34,6 +34,20 @@ private:
   bool Lambdas;
 };
 
+/// Which lambda, the outermost, each call stands in.
+class LambdaFinder : public RecursiveASTVisitor<LambdaFinder> {
+public:
+  explicit LambdaFinder(llvm::function_ref<void(const LambdaExpr *, const CallExpr *)> Visit)
+      : Visit(Visit) {}
+  bool TraverseLambdaExpr(LambdaExpr *E) {
+    auto InIt = [&](const CallExpr *Call) { Visit(E, Call); };
+    return CallFinder(InIt, /*Lambdas=*/true).TraverseStmt(E->getBody());
+  }
+
+private:
+  llvm::function_ref<void(const LambdaExpr *, const CallExpr *)> Visit;
+};
+
 bool isGridBarrier(const CallExpr *Call) {
   return !Call->isTypeDependent() && Call->getDirectCallee() &&
          classify(Call).What == Effect::GridMeets;
@@ -118,8 +132,14 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
     Result->Points.push_back(Point);
   };
   CallFinder(Visit, /*Lambdas=*/false).TraverseStmt(Written->getBody());
+  auto VisitInLambda = [&](const LambdaExpr *Lambda, const CallExpr *Call) {
+    SourceLocation Name = nameLocation(Call->getCallee()->IgnoreParenImpCasts());
+    if (Here.erase(Where.position(Name)))
+      Result->InLambdas.push_back({Lambda->getBeginLoc(), Name});
+  };
+  LambdaFinder(VisitInLambda).TraverseStmt(Written->getBody());
   if (!Here.empty())
-    Result->InLambdas.push_back(Written->getLocation());
+    Result->InLambdas.push_back({Written->getLocation(), {}});
   if (Result->Kernel && !Result->CallsMpi) // barriers alone are no reason to split
     Result->Points.clear();
   llvm::stable_sort(Result->Points, [](auto &A, auto &B) { return A.Name.Begin < B.Name.Begin; });
@@ -135,6 +155,13 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
   std::unique_ptr<SplitFunction> &Made = Known[{Written, Version}]; // the map may have grown
   Made = std::move(Result);
   return Made->Points.empty() ? nullptr : Made.get();
+}
+
+llvm::ArrayRef<CallInLambda> SplitFunctions::inLambdas(const FunctionDecl *Written,
+                                                       unsigned Version) {
+  of(Written, Version);
+  const auto &Found = Known[{Written, Version}];
+  return Found ? llvm::ArrayRef<CallInLambda>(Found->InLambdas) : llvm::ArrayRef<CallInLambda>();
 }
 
 /// By the callee as instantiated.

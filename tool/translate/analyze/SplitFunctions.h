@@ -27,6 +27,12 @@ struct SuspensionPoint {
   unsigned First = 0, Last = 0; ///< its resume points
 };
 
+/// A grid-scope MPI call, which a lambda cannot suspend for.
+struct CallInLambda {
+  clang::SourceLocation Lambda; ///< the function's, where the lambda was not found
+  clang::SourceLocation Call;   ///< then invalid
+};
+
 /// One version of a function that suspends.
 struct SplitFunction {
   const clang::FunctionDecl *Written;
@@ -39,8 +45,9 @@ struct SplitFunction {
   std::vector<SuspensionPoint> Points; ///< in source order
   /// It suspends for more than barriers.
   bool CallsMpi = false;
-  /// Grid-scope calls in lambdas, and barriers of the grid that are no suspension point.
-  std::vector<clang::SourceLocation> InLambdas, OtherBarriers;
+  std::vector<CallInLambda> InLambdas;
+  /// Barriers of the grid that are no suspension point.
+  std::vector<clang::SourceLocation> OtherBarriers;
   /// Calls that a macro makes of one that is written once.
   std::vector<clang::SourceLocation> Repeated;
 
@@ -56,6 +63,8 @@ public:
 
   /// Null where the function has nothing to suspend for. Written: its definition.
   const SplitFunction *of(const clang::FunctionDecl *Written, unsigned Version);
+  /// Also where that is null.
+  llvm::ArrayRef<CallInLambda> inLambdas(const clang::FunctionDecl *Written, unsigned Version);
 
 private:
   friend class PointFinder;

@@ -2,6 +2,7 @@
 //
 //   MPI_Send(buf, n, ...)   becomes   ::gmpi::grid::MPI_Send({file, line}, buf, n, ...)
 #include "../Precompiled.h"
+#include "../analyze/SpecialFunctions.h"
 #include "../emit/LineDirective.h"
 #include "Lowering.h"
 #include "SharedVariables.h"
@@ -119,18 +120,7 @@ void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
 }
 
 bool CallLowering::canBeCopied(const FunctionDecl *F) {
-  auto *Method = dyn_cast<CXXMethodDecl>(F);
-  std::string Why;
-  if (Method && Method->isVirtual())
-    Why = "a virtual function";
-  else if (isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F))
-    Why = "a constructor, destructor or conversion";
-  else if (F->isOverloadedOperator())
-    Why = "an operator";
-  else if (F->isOutOfLine())
-    Why = "a member that is defined outside of its class";
-  else if (F->getTemplateSpecializationKind() == TSK_ExplicitSpecialization)
-    Why = "an explicit specialization";
+  std::string Why = cannotBeCopied(F);
   if (Why.empty())
     return true;
   L.Code.diagnostics().report(DiagId::specialise_function, Where.shown(F->getLocation()),

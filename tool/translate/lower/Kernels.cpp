@@ -6,7 +6,7 @@
 //
 //   __global__ void k__queue(::gmpi::Launched gmpi_launched, int n) { ::gmpi::Participant ...; ...
 //   } static constexpr ::gmpi::KernelInfo k__info{...};
-//   __global__ void k(int n) { ::gmpi::raw_launch({"k", ...}); }
+//   __global__ void k(int n) { ::gmpi::raw_launch({"k", ...}, n); }
 //   static inline void k__launch(const ::gmpi::Launch &gmpi_launch, int n) {
 //   gmpi_launch.queue(...); } static const ::gmpi::Kernel k__kernel{k, k__queue, k__info};
 //
@@ -193,9 +193,12 @@ std::string KernelLowering::infoObject() {
   return "static constexpr ::gmpi::KernelInfo " + Names.info() + info() + ";\n";
 }
 
-/// The info is spelled out again: device code cannot refer to a host object.
+/// The info is spelled out again: device code cannot refer to a host object. The arguments are there so
+/// that no compiler calls the parameters unused.
 std::string KernelLowering::stub() {
-  return S.declaration() + " { ::gmpi::raw_launch(" + info() + "); }\n";
+  std::string Arguments = S.namedArguments();
+  return S.declaration() + " { ::gmpi::raw_launch(" + info() +
+         (Arguments.empty() ? "" : ", " + Arguments) + "); }\n";
 }
 
 std::string KernelLowering::launchHead(const Signature &From, bool WithDefaults) const {
@@ -250,7 +253,7 @@ std::string KernelLowering::queueAndSplit(const std::string &Queue,
                                           const std::string &SplitArguments) const {
   if (!Segments)
     return Queue;
-  return (withQueue() ? Queue : "nullptr") + ", " + Names.split() + SplitArguments + "()";
+  return (withQueue() ? Queue : "nullptr") + ", " + Names.split() + SplitArguments;
 }
 
 /// `static inline ::gmpi::SplitKernel k__split() { ... }`: what saves how much, and the segments.

@@ -155,6 +155,7 @@ void Reader::readParameter(unsigned I) {
   Result.Pack = D->isParameterPack();
   if (Result.Name.empty()) {
     Result.Name = "gmpi_parameter_" + std::to_string(I);
+    Result.Named = false;
     Result.Text = withName(Begin, End, std::min(End, place(D->getLocation()).Offset), Result.Name);
   } else {
     Result.Text = clean(Begin, End);
@@ -196,6 +197,14 @@ std::string Signature::arguments() const {
   std::vector<std::string> Parts;
   for (const Parameter &Each : Parameters)
     Parts.push_back(Each.Name + (Each.Pack ? "..." : ""));
+  return join(Parts);
+}
+
+std::string Signature::namedArguments() const {
+  std::vector<std::string> Parts;
+  for (const Parameter &Each : Parameters)
+    if (Each.Named)
+      Parts.push_back(Each.Name + (Each.Pack ? "..." : ""));
   return join(Parts);
 }
 

@@ -20,6 +20,7 @@ struct Parameter {
   std::string Name;    ///< `buf`; made up where the user gave none
   std::string Default; ///< `= 1`, or empty
   bool Pack = false;
+  bool Named = true; ///< by the user
 };
 
 struct Signature {
@@ -39,6 +40,7 @@ struct Signature {
   std::string parameters(bool WithDefaults) const; ///< `T *buf, int n = 1`
   std::string parameterTypes() const;              ///< `decltype(buf), decltype(n)`
   std::string arguments() const;                   ///< `buf, n`
+  std::string namedArguments() const;              ///< those that declaration() names
 };
 
 /// Nothing, with the reason told, where macros or preprocessor directives are in the way.

@@ -5,6 +5,7 @@
 #include "EmbeddedHeaders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
 namespace gmpi::translate {
@@ -15,6 +16,7 @@ using llvm::StringRef;
 
 const std::string MpiWrapper = (OwnHeaders + "/mpi").str();
 const std::string SmallCuda = (OwnHeaders + "/cuda").str();
+const std::string Runtime = (OwnHeaders + "/runtime/include").str();
 
 bool isToolkit(const std::string &Folder) {
   return !Folder.empty() && llvm::sys::fs::exists(Folder + "/include/cuda.h");
@@ -43,6 +45,30 @@ void addMpiHeaders(std::vector<std::string> &Words) {
   for (StringRef Folder : Folders)
     Words.insert(Words.end(), {"-isystem", Folder.str()});
 }
+
+/// The real file system knows no way up from a folder that is in memory only.
+class WithWaysUp final : public llvm::vfs::ProxyFileSystem {
+public:
+  using ProxyFileSystem::ProxyFileSystem;
+
+  llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override {
+    auto Found = ProxyFileSystem::status(Path);
+    return Found ? Found : ProxyFileSystem::status(straight(Path));
+  }
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
+  openFileForRead(const llvm::Twine &Path) override {
+    auto Found = ProxyFileSystem::openFileForRead(Path);
+    return Found ? std::move(Found) : ProxyFileSystem::openFileForRead(straight(Path));
+  }
+
+private:
+  static std::string straight(const llvm::Twine &Path) {
+    llvm::SmallString<256> Result;
+    Path.toVector(Result);
+    llvm::sys::path::remove_dots(Result, /*remove_dot_dot=*/true);
+    return Result.str().str();
+  }
+};
 
 } // namespace
 
@@ -88,18 +114,36 @@ std::vector<std::string> driverArguments(const Options &Options, const CompilerF
   return Words;
 }
 
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> fileSystem() {
+std::vector<std::string> outputArguments(const Options &Options, const CompilerFlags &Flags,
+                                         Side Side, const std::string &Output) {
+  StringRef Folder = llvm::sys::path::parent_path(Options.Input);
+  struct Options OfOutput = Options;
+  OfOutput.Input = Output;
+  CompilerFlags WithRuntime = Flags;
+  WithRuntime.Words.insert(WithRuntime.Words.begin(),
+                           {"-iquote", Folder.empty() ? "." : Folder.str(), "-isystem", Runtime});
+  if (Options.Target == Device::Cpu)
+    WithRuntime.Words.insert(WithRuntime.Words.begin(), {"-include", "gmpi/parse/cpu.hpp"});
+  return driverArguments(OfOutput, WithRuntime, Side);
+}
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>
+fileSystem(const std::map<std::string, std::string> &InMemory) {
   auto Own = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   auto Add = [&](const std::string &Path, StringRef Text) {
     Own->addFile(Path, 0, llvm::MemoryBuffer::getMemBufferCopy(Text, Path));
   };
   Add(MpiWrapper + "/mpi.h", deviceDeclarations());
   for (const EmbeddedHeader &Header : embeddedHeaders())
-    Add(SmallCuda + "/" + Header.Name.str(), Header.Text);
+    Add((OwnHeaders + "/" + Header.Name).str(), Header.Text);
+  for (auto &[Path, Text] : InMemory)
+    Add(Path, Text);
   auto All =
       llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
   All->pushOverlay(Own);
-  return All;
+  if (InMemory.empty())
+    return All;
+  return llvm::makeIntrusiveRefCnt<WithWaysUp>(All);
 }
 
 } // namespace gmpi::translate

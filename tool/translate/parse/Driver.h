@@ -4,6 +4,7 @@
 
 #include "Parse.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include <map>
 
 namespace gmpi::translate {
 
@@ -16,7 +17,14 @@ std::string toolkitFor(const Options &Options);
 std::vector<std::string> driverArguments(const Options &Options, const CompilerFlags &Flags,
                                          Side Side);
 
-/// The real file system with the translator's own headers in it.
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> fileSystem();
+/// To parse the output, at an absolute path, as Side sees it: with the runtime's headers, and what
+/// stands beside the input.
+std::vector<std::string> outputArguments(const Options &Options, const CompilerFlags &Flags,
+                                         Side Side, const std::string &Output);
+
+/// The real file system with the translator's own headers in it, and what else is in memory only, by
+/// absolute path.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>
+fileSystem(const std::map<std::string, std::string> &InMemory = {});
 
 } // namespace gmpi::translate

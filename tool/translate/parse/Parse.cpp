@@ -1,13 +1,12 @@
 // Runs Clang on the input and keeps what it made: AST, preprocessor, inclusions, pragmas.
 #include "Parse.h"
+#include "Compiler.h"
 #include "Driver.h"
 #include "PassDiagnostics.h"
 #include "SourceWatcher.h"
-#include "clang/Driver/CreateInvocationFromArgs.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Lex/Preprocessor.h"
-#include "clang/Lex/PreprocessorOptions.h"
 
 namespace gmpi::translate {
 
@@ -31,64 +30,26 @@ public:
   clang::Preprocessor &preprocessor() const override { return Compiler->getPreprocessor(); }
 
 private:
-  bool createCompiler(const Options &Options, const CompilerFlags &Flags);
-  void remapMainFile(const std::string &Path, clang::CompilerInvocation &Invocation);
-
   PassDiagnostics Consumer;
   DiagnosticLog &Log;
   SourceFiles *WritableFiles;
-  std::string MainText; ///< as on disk
   std::unique_ptr<clang::CompilerInstance> Compiler;
   std::unique_ptr<clang::FrontendAction> Action;
 };
 
-bool ClangPass::createCompiler(const Options &Options, const CompilerFlags &Flags) {
-  std::vector<std::string> Words = driverArguments(Options, Flags, ParsedSide);
-  std::vector<const char *> Arguments;
-  for (const std::string &Word : Words)
-    Arguments.push_back(Word.c_str());
-  auto Files = fileSystem();
-  clang::DiagnosticOptions DriverOptions;
-  clang::CreateInvocationOptions Create;
-  Create.VFS = Files;
-  Create.Diags = clang::CompilerInstance::createDiagnostics(*Files, DriverOptions, &Consumer,
-                                                            /*ShouldOwnClient=*/false);
-  std::shared_ptr<clang::CompilerInvocation> Invocation =
-      clang::createInvocation(Arguments, std::move(Create));
-  if (!Invocation || Consumer.failed())
-    return false;
-  Invocation->getFrontendOpts().DisableFree = false;
-  remapMainFile(Options.Input, *Invocation);
-  Compiler = std::make_unique<clang::CompilerInstance>(std::move(Invocation));
-  Compiler->setVirtualFileSystem(Files);
-  Compiler->createDiagnostics(&Consumer, /*ShouldOwnClient=*/false);
-  Compiler->createFileManager();
-  Compiler->createSourceManager();
-  return Compiler->createTarget();
-}
-
-/// The main file's size is fixed before the preprocessor starts, so its changed copy, where it
-/// needs one, comes earlier than the headers' (SourceWatcher.cpp).
-void ClangPass::remapMainFile(const std::string &Path, clang::CompilerInvocation &Invocation) {
-  auto Text = llvm::MemoryBuffer::getFile(Path);
-  if (!Text)
-    return;
-  MainText = (*Text)->getBuffer().str();
-  if (auto Braced = spellLaunchBraces(MainText))
-    Invocation.getPreprocessorOpts().addRemappedFile(
-        Path, llvm::MemoryBuffer::getMemBufferCopy(Braced->Text, Path).release());
-}
-
 bool ClangPass::run(const Options &Options, const CompilerFlags &Flags) {
-  if (!createCompiler(Options, Flags))
+  auto Created =
+      createCompiler(driverArguments(Options, Flags, ParsedSide), fileSystem(), Consumer);
+  if (!Created.Instance || Consumer.failed())
     return false;
+  Compiler = std::move(Created.Instance);
   auto Syntax = std::make_unique<clang::SyntaxOnlyAction>();
   if (!Syntax->BeginSourceFile(*Compiler, Compiler->getFrontendOpts().Inputs.front()))
     return false;
   Action = std::move(Syntax);
   Messages =
       std::make_unique<Diagnostics>(Compiler->getDiagnostics(), &Compiler->getSourceManager(), Log);
-  watchSources(*Compiler, Options, MainText, *WritableFiles, *Messages, Inclusions, Pragmas);
+  watchSources(*Compiler, Options, Created.MainText, *WritableFiles, *Messages, Inclusions, Pragmas);
   if (llvm::Error Error = Action->Execute())
     llvm::consumeError(std::move(Error));
   Compiler->getDiagnostics().setIgnoreAllWarnings(false);

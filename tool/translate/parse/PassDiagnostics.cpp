@@ -7,10 +7,6 @@
 
 namespace gmpi::translate {
 
-namespace {
-
-/// Clang is stricter than nvcc about these, or nvcc says them in its own words. Calls of MPI
-/// functions that kernels do not have are told by the model.
 bool isForNvcc(unsigned Id) {
   switch (Id) {
   case clang::diag::err_ref_bad_target:
@@ -24,10 +20,14 @@ bool isForNvcc(unsigned Id) {
   }
 }
 
-} // namespace
+bool isOwn(const clang::Diagnostic &Info) {
+  return Info.getID() >= clang::diag::DIAG_UPPER_LIMIT;
+}
 
-PassDiagnostics::PassDiagnostics(DiagnosticLog &Log)
-    : Printer(llvm::errs(), PrinterOptions), Log(Log) {}
+PassDiagnostics::PassDiagnostics(DiagnosticLog &Log, bool FollowsLines)
+    : Printer(llvm::errs(), PrinterOptions), Log(Log) {
+  PrinterOptions.ShowPresumedLoc = FollowsLines;
+}
 
 void PassDiagnostics::BeginSourceFile(const clang::LangOptions &Options,
                                       const clang::Preprocessor *PP) {
@@ -50,7 +50,7 @@ bool PassDiagnostics::noteUnsupportedCall(const clang::Diagnostic &Info, llvm::S
 
 void PassDiagnostics::HandleDiagnostic(clang::DiagnosticsEngine::Level Level,
                                        const clang::Diagnostic &Info) {
-  bool Own = Info.getID() >= clang::diag::DIAG_UPPER_LIMIT; // told once by Diagnostics
+  bool Own = isOwn(Info); // told once by Diagnostics
   if (Level == clang::DiagnosticsEngine::Note && !LastWasShown)
     return;
   if (!Own && Level != clang::DiagnosticsEngine::Note) {

@@ -8,12 +8,19 @@
 
 namespace gmpi::translate {
 
+/// Clang is stricter than nvcc about these errors, or nvcc says them in its own words. Calls of MPI
+/// functions that kernels do not have are told by the model.
+bool isForNvcc(unsigned Id);
+/// One of Diagnostics.def.
+bool isOwn(const clang::Diagnostic &Info);
+
 /// Prints each message once over all passes. Errors that nvcc is a better judge of (host functions
 /// called from device code, types the GPU lacks) are left to nvcc and do not count; so are
 /// warnings.
 class PassDiagnostics final : public clang::DiagnosticConsumer {
 public:
-  explicit PassDiagnostics(DiagnosticLog &Log);
+  /// FollowsLines: `#line` says where a message is shown, as in what this program writes.
+  explicit PassDiagnostics(DiagnosticLog &Log, bool FollowsLines = false);
 
   /// Whether Clang gave up on something that matters.
   bool failed() const { return Failed; }

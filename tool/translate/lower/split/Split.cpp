@@ -1,6 +1,7 @@
 // Composes split versions from signatures and bodies.
 #include "Split.h"
 #include "../../Precompiled.h"
+#include "../../analyze/SpecialFunctions.h"
 #include "../../emit/LineDirective.h"
 #include "../SharedVariables.h"
 #include "Body.h"
@@ -30,8 +31,7 @@ void SplitLowering::lower() {
     if (Split && !Split->Instances.empty())
       make(*Split);
     else if (!Split && suspends(F)) // from where it cannot
-      L.refuseSplit(Locations(L.Code).shown(F.Function->getLocation()), DiagId::split_lambda,
-                    {F.Function->getNameAsString()});
+      refuseLambdas(F.Function, Functions.inLambdas(F.Function, 0));
   }
   for (auto &[F, V] : Versions)
     if (!F->Kernel && V.good())
@@ -47,15 +47,22 @@ bool SplitLowering::allCanSuspend() {
     const auto *Method = dyn_cast<CXXMethodDecl>(F.Function);
     if (F.Kernel || (Method && Method->getParent()->isLambda()))
       continue;
-    bool Hidden = isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F.Function) ||
-                  F.Function->isOverloadedOperator() || (Method && Method->isVirtual());
-    if (Hidden && suspends(F)) {
+    if (!calledWithoutName(F.Function).empty() && suspends(F)) {
       Good = false;
       L.refuseSplit(Locations(L.Code).shown(F.Function->getLocation()), DiagId::split_function,
                     {F.Function->getNameAsString()});
     }
   }
   return Good;
+}
+
+void SplitLowering::refuseLambdas(const FunctionDecl *Of, llvm::ArrayRef<CallInLambda> Calls) {
+  Locations Where(L.Code);
+  for (const CallInLambda &Each : Calls) {
+    L.refuseSplit(Where.shown(Each.Lambda), DiagId::split_lambda, {Of->getNameAsString()});
+    if (Each.Call.isValid())
+      L.Code.diagnostics().note(NoteId::call_in_lambda, Where.shown(Each.Call));
+  }
 }
 
 const SplitVersion *SplitLowering::find(const FunctionDecl *Kernel) const {
@@ -89,8 +96,7 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
     return V;
   auto S = readSignature(L.Code, F.Written);
   auto Plan = planFrame(L.Code, L.Scopes, F, Refuse);
-  for (SourceLocation Loc : F.InLambdas)
-    Refuse(Locations(L.Code).shown(Loc), DiagId::split_lambda, {});
+  refuseLambdas(F.Written, F.InLambdas);
   for (SourceLocation Loc : F.OtherBarriers)
     Refuse(Locations(L.Code).shown(Loc), DiagId::split_barrier, {});
   for (SourceLocation Loc : F.Repeated)
@@ -170,16 +176,13 @@ std::string SplitLowering::prologue(const SplitFunction &F, const FramePlan &Pla
 
 bool SplitLowering::canBeMethod(const FunctionDecl *F) {
   auto *Method = dyn_cast<CXXMethodDecl>(F);
-  bool Plain = !isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F) &&
-               !(Method && Method->isVirtual()) && !F->isOverloadedOperator() &&
-               !F->isOutOfLine() &&
-               F->getTemplateSpecializationKind() != TSK_ExplicitSpecialization;
   // A template in a class template, or in another class in one: no list of all there is of it.
   bool Nested =
       Method && Method->getParent()->isDependentContext() &&
       (F->getDescribedFunctionTemplate() || !Method->getParent()->getDescribedClassTemplate());
   bool InLambda = Method && Method->getParent()->isLambda();
-  if (Plain && !Nested && !InLambda && !F->getReturnType()->isRValueReferenceType())
+  if (cannotBeCopied(F).empty() && !Nested && !InLambda &&
+      !F->getReturnType()->isRValueReferenceType())
     return true;
   L.refuseSplit(Locations(L.Code).shown(F->getLocation()), DiagId::split_function,
                 {F->getNameAsString()});

@@ -46,6 +46,7 @@ private:
   bool checkSharedArguments(const SplitFunction &F, const FramePlan &Plan,
                             BodySplitter::Refusal Refuse);
   bool allCanSuspend();
+  void refuseLambdas(const clang::FunctionDecl *Of, llvm::ArrayRef<CallInLambda> Calls);
   bool canBeMethod(const clang::FunctionDecl *F);
   void insertDeviceFunction(const SplitVersion &V, const Signature &S);
 

@@ -3,6 +3,11 @@
 #pragma once
 #pragma GCC system_header
 
+// As nvcc, Clang with a toolkit's headers, and the cpu device's do.
+#ifndef __CUDACC__
+#define __CUDACC__ 1
+#endif
+
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>
