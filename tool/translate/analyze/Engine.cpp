@@ -1,6 +1,6 @@
 // What the interpretations of one kernel share: bodies, contexts seen, pragmas, escaped objects.
 #include "Interpreter.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/DynamicRecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
 
@@ -29,17 +29,17 @@ Engine::Engine(clang::ASTContext &Context, MpiReach &Reach, llvm::ArrayRef<Scope
 namespace {
 
 /// Finds the statement that begins next after a location.
-class NextStatement : public clang::RecursiveASTVisitor<NextStatement> {
+class NextStatement : public clang::DynamicRecursiveASTVisitor {
 public:
   NextStatement(const clang::SourceManager &Sources, SourceLocation After)
       : Sources(Sources), After(After) {}
 
-  bool VisitFunctionDecl(FunctionDecl *Function) {
+  bool VisitFunctionDecl(FunctionDecl *Function) override {
     if (Function->doesThisDeclarationHaveABody() && contains(Function->getBody()))
       Inside = true;
     return true;
   }
-  bool VisitStmt(clang::Stmt *S) {
+  bool VisitStmt(clang::Stmt *S) override {
     SourceLocation At = Sources.getFileLoc(S->getBeginLoc());
     if (!comesAfter(At, After))
       return true;

@@ -64,16 +64,16 @@ unsigned extraBytes(QualType Type) {
 }
 
 /// Scopes and loops around variables and points, by offset.
-class Extents : public RecursiveASTVisitor<Extents> {
+class Extents : public DynamicRecursiveASTVisitor {
 public:
   struct Range {
     unsigned Begin, End;
   };
 
   Extents(const Pass &Code) : Where(Code), Code(Code) {}
-  bool TraverseLambdaExpr(LambdaExpr *) { return true; }
+  bool TraverseLambdaExpr(LambdaExpr *) override { return true; }
 
-  bool TraverseStmt(Stmt *S) {
+  bool TraverseStmt(Stmt *S) override {
     if (!S)
       return true;
     bool Opens = isa<CompoundStmt, ForStmt, IfStmt, WhileStmt, SwitchStmt, CXXForRangeStmt>(S);
@@ -91,18 +91,18 @@ public:
       InExpression = true;
       ExpressionBegin = at(S->getBeginLoc());
     }
-    bool Result = RecursiveASTVisitor::TraverseStmt(S);
+    bool Result = DynamicRecursiveASTVisitor::TraverseStmt(S);
     if (Outermost)
       InExpression = false;
     if (Opens)
       Ends.pop_back();
     return Result;
   }
-  bool VisitCallExpr(CallExpr *E) {
+  bool VisitCallExpr(CallExpr *E) override {
     FullExpression[E] = ExpressionBegin;
     return true;
   }
-  bool VisitVarDecl(VarDecl *V) {
+  bool VisitVarDecl(VarDecl *V) override {
     if (isa<ParmVarDecl>(V) || V->isImplicit())
       return true;
     // Not yet in its own initializer.
@@ -112,7 +112,7 @@ public:
     Variables.push_back({V, {From, Ends.empty() ? ~0u : Ends.back()}});
     return true;
   }
-  bool VisitReturnStmt(ReturnStmt *S) {
+  bool VisitReturnStmt(ReturnStmt *S) override {
     Returns.push_back(at(S->getBeginLoc()));
     return true;
   }
@@ -303,11 +303,11 @@ void FramePlanner::checkPointer(const FrameVariable &V) {
 }
 
 void FramePlanner::findSharedArguments() {
-  struct Finder : RecursiveASTVisitor<Finder> {
+  struct Finder : DynamicRecursiveASTVisitor {
     std::map<Position, const CallExpr *> Calls;
     const Locations &Where;
     explicit Finder(const Locations &Where) : Where(Where) {}
-    bool VisitCallExpr(CallExpr *E) {
+    bool VisitCallExpr(CallExpr *E) override {
       Calls[Where.position(nameLocation(E->getCallee()->IgnoreParenImpCasts()))] = E;
       return true;
     }

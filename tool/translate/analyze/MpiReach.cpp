@@ -1,7 +1,7 @@
 #include "MpiReach.h"
 #include "KnownFunctions.h"
 #include "SingleThread.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/DynamicRecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 
 namespace gmpi::translate {
@@ -33,13 +33,13 @@ const FunctionDecl *asWritten(const FunctionDecl *Function) {
 namespace {
 
 /// Collects BodyFacts of one body, template instantiations as they are.
-class BodyVisitor : public clang::RecursiveASTVisitor<BodyVisitor> {
+class BodyVisitor : public clang::DynamicRecursiveASTVisitor {
 public:
-  BodyVisitor(BodyFacts &Facts, bool UserCode) : Facts(Facts), UserCode(UserCode) {}
+  BodyVisitor(BodyFacts &Facts, bool UserCode) : Facts(Facts), UserCode(UserCode) {
+    ShouldVisitImplicitCode = true;
+  }
 
-  bool shouldVisitImplicitCode() const { return true; }
-
-  bool VisitCallExpr(clang::CallExpr *Call) {
+  bool VisitCallExpr(clang::CallExpr *Call) override {
     if (const FunctionDecl *Callee = Call->getDirectCallee())
       add(Callee, Call);
     else if (!addByName(Call->getCallee()) && !Call->isTypeDependent())
@@ -47,13 +47,13 @@ public:
     return true;
   }
 
-  bool VisitCXXConstructExpr(clang::CXXConstructExpr *E) {
+  bool VisitCXXConstructExpr(clang::CXXConstructExpr *E) override {
     if (const FunctionDecl *Definition = definitionOf(E->getConstructor()))
       Facts.Callees.push_back(Definition);
     return true;
   }
 
-  bool VisitVarDecl(clang::VarDecl *Variable) {
+  bool VisitVarDecl(clang::VarDecl *Variable) override {
     const auto *Class = Variable->getType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
     if (Class && Class->hasDefinition() && !Class->hasTrivialDestructor())
       if (const FunctionDecl *Definition = definitionOf(Class->getDestructor()))
@@ -61,7 +61,7 @@ public:
     return true;
   }
 
-  bool VisitCXXMemberCallExpr(clang::CXXMemberCallExpr *E) {
+  bool VisitCXXMemberCallExpr(clang::CXXMemberCallExpr *E) override {
     // A copy of all components.
     const auto *Name =
         llvm::dyn_cast<clang::DeclRefExpr>(E->getImplicitObjectArgument()->IgnoreParenImpCasts());
@@ -73,12 +73,12 @@ public:
     return true;
   }
 
-  bool VisitMemberExpr(clang::MemberExpr *E) {
+  bool VisitMemberExpr(clang::MemberExpr *E) override {
     useOf(E->getBase(), E->getMemberDecl());
     return true;
   }
 
-  bool VisitMSPropertyRefExpr(clang::MSPropertyRefExpr *E) {
+  bool VisitMSPropertyRefExpr(clang::MSPropertyRefExpr *E) override {
     useOf(E->getBaseExpr(), E->getPropertyDecl());
     return true;
   }
@@ -211,25 +211,25 @@ unsigned MpiReach::usedParts(const FunctionDecl *Function) {
 namespace {
 
 /// Functions that are named without being called, and virtual methods, in the whole file.
-class IndirectVisitor : public clang::RecursiveASTVisitor<IndirectVisitor> {
+class IndirectVisitor : public clang::DynamicRecursiveASTVisitor {
 public:
   IndirectVisitor(std::vector<const FunctionDecl *> &AddressTaken,
                   std::vector<const clang::CXXMethodDecl *> &VirtualMethods)
-      : AddressTaken(AddressTaken), VirtualMethods(VirtualMethods) {}
+      : AddressTaken(AddressTaken), VirtualMethods(VirtualMethods) {
+    ShouldVisitTemplateInstantiations = true;
+  }
 
-  bool shouldVisitTemplateInstantiations() const { return true; }
-
-  bool VisitCallExpr(clang::CallExpr *Call) {
+  bool VisitCallExpr(clang::CallExpr *Call) override {
     Called.insert(Call->getCallee()->IgnoreParenImpCasts());
     return true;
   }
-  bool VisitDeclRefExpr(clang::DeclRefExpr *E) {
+  bool VisitDeclRefExpr(clang::DeclRefExpr *E) override {
     const auto *Function = llvm::dyn_cast<FunctionDecl>(E->getDecl());
     if (Function && !Called.count(E) && definitionOf(Function))
       AddressTaken.push_back(definitionOf(Function));
     return true;
   }
-  bool VisitCXXMethodDecl(clang::CXXMethodDecl *Method) {
+  bool VisitCXXMethodDecl(clang::CXXMethodDecl *Method) override {
     if (Method->isVirtual() && Method->isThisDeclarationADefinition())
       VirtualMethods.push_back(Method);
     return true;

@@ -1,7 +1,7 @@
 // From the translation unit to its scopes: find the kernels, interpret each, make specialisations.
 #include "ScopeAnalysis.h"
 #include "Specialise.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/DynamicRecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 
 namespace gmpi::translate {
@@ -20,15 +20,14 @@ bool mayBeCalledElsewhere(const FunctionDecl *Function, const clang::LangOptions
 
 /// Kernels with bodies (a template's instantiations, not its pattern), and everything that device
 /// code may call.
-class FunctionFinder : public clang::RecursiveASTVisitor<FunctionFinder> {
+class FunctionFinder : public clang::DynamicRecursiveASTVisitor {
 public:
   FunctionFinder(MpiReach &Reach, const clang::SourceManager &Sources)
-      : Reach(Reach), Sources(Sources) {}
+      : Reach(Reach), Sources(Sources) {
+    ShouldVisitTemplateInstantiations = true;
+  }
 
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitLambdaBody() const { return true; }
-
-  bool VisitFunctionDecl(FunctionDecl *Function) {
+  bool VisitFunctionDecl(FunctionDecl *Function) override {
     if (Sources.isInSystemHeader(Function->getLocation()))
       return true;
     bool Kernel = Function->hasAttr<clang::CUDAGlobalAttr>();

@@ -32,16 +32,16 @@ const VarDecl *rootOf(const Expr *E) {
 
 } // namespace
 
-class PointerVisitor : public RecursiveASTVisitor<PointerVisitor> {
+class PointerVisitor : public DynamicRecursiveASTVisitor {
 public:
   explicit PointerVisitor(SharedPointers &All) : All(All) {}
 
-  bool VisitVarDecl(VarDecl *V) {
+  bool VisitVarDecl(VarDecl *V) override {
     if (V->getInit() && !V->hasAttr<CUDASharedAttr>())
       assign(V, V->getInit());
     return true;
   }
-  bool VisitBinaryOperator(BinaryOperator *E) {
+  bool VisitBinaryOperator(BinaryOperator *E) override {
     if (E->isAssignmentOp())
       if (const VarDecl *V = rootOf(E->getLHS()))
         assign(V, E->getRHS());

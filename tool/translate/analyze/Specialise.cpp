@@ -1,6 +1,6 @@
 #include "Specialise.h"
 #include "SpecialFunctions.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/DynamicRecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 
 namespace gmpi::translate {
@@ -255,11 +255,10 @@ void Specialiser::addKernel(const FunctionDecl *Kernel, const std::shared_ptr<co
 namespace {
 
 /// All MPI calls, and calls that reach MPI, in a body.
-class CallFinder : public clang::RecursiveASTVisitor<CallFinder> {
+class CallFinder : public clang::DynamicRecursiveASTVisitor {
 public:
-  explicit CallFinder(MpiReach &Reach) : Reach(Reach) {}
-  bool shouldVisitImplicitCode() const { return true; }
-  bool VisitCallExpr(clang::CallExpr *E) {
+  explicit CallFinder(MpiReach &Reach) : Reach(Reach) { ShouldVisitImplicitCode = true; }
+  bool VisitCallExpr(clang::CallExpr *E) override {
     const FunctionDecl *Callee = E->getDirectCallee();
     if (!Callee) {
       const auto *Name =

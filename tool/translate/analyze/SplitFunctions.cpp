@@ -17,14 +17,14 @@ bool suspendsFor(const ScopedCall &Call) {
 namespace {
 
 /// Calls; in lambdas too, if asked for: a lambda does not suspend.
-class CallFinder : public RecursiveASTVisitor<CallFinder> {
+class CallFinder : public DynamicRecursiveASTVisitor {
 public:
   CallFinder(llvm::function_ref<void(const CallExpr *)> Visit, bool Lambdas)
       : Visit(Visit), Lambdas(Lambdas) {}
-  bool TraverseLambdaExpr(LambdaExpr *E) {
-    return !Lambdas || RecursiveASTVisitor::TraverseLambdaExpr(E);
+  bool TraverseLambdaExpr(LambdaExpr *E) override {
+    return !Lambdas || DynamicRecursiveASTVisitor::TraverseLambdaExpr(E);
   }
-  bool VisitCallExpr(CallExpr *E) {
+  bool VisitCallExpr(CallExpr *E) override {
     Visit(E);
     return true;
   }

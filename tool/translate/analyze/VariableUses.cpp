@@ -126,23 +126,22 @@ private:
 
 } // namespace
 
-class UseVisitor : public RecursiveASTVisitor<UseVisitor> {
+class UseVisitor : public DynamicRecursiveASTVisitor {
 public:
   UseVisitor(FunctionVariables &All, const Pass &Code, Stmt *Body)
-      : All(All), Code(Code), Parents(Body) {}
+      : All(All), Code(Code), Parents(Body) {
+    ShouldVisitImplicitCode = true;
+  }
 
-  bool shouldVisitImplicitCode() const { return true; }
-  bool shouldVisitLambdaBody() const { return true; }
-
-  bool VisitVarDecl(VarDecl *V) {
+  bool VisitVarDecl(VarDecl *V) override {
     entry(V);
     return true;
   }
-  bool VisitDeclRefExpr(DeclRefExpr *E) {
+  bool VisitDeclRefExpr(DeclRefExpr *E) override {
     use(E->getDecl(), E, E->getLocation());
     return true;
   }
-  bool VisitLambdaExpr(LambdaExpr *E) {
+  bool VisitLambdaExpr(LambdaExpr *E) override {
     for (const LambdaCapture &Capture : E->captures())
       if (Capture.capturesVariable())
         if (auto *V = dyn_cast<VarDecl>(Capture.getCapturedVar())) {

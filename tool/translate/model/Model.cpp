@@ -40,7 +40,7 @@ bool isMpiFunction(const FunctionDecl *F) {
          F->getDeclContext()->getRedeclContext()->isFileContext();
 }
 
-class Builder : public RecursiveASTVisitor<Builder> {
+class Builder : public DynamicRecursiveASTVisitor {
 public:
   explicit Builder(const Pass &P) : P(P), Where(P) {}
 
@@ -49,37 +49,34 @@ public:
     return std::move(Found);
   }
 
-  bool shouldVisitTemplateInstantiations() const { return false; }
-  bool shouldVisitImplicitCode() const { return false; }
-
-  bool TraverseDecl(Decl *D) {
+  bool TraverseDecl(Decl *D) override {
     if (D && D->getDeclContext() && D->getLexicalDeclContext()->isTranslationUnit() &&
         Where.inSystemHeader(D->getLocation()))
       return true;
     auto *Function = dyn_cast_or_null<FunctionDecl>(D);
     if (Function)
       Functions.push_back(Function);
-    bool Result = RecursiveASTVisitor::TraverseDecl(D);
+    bool Result = DynamicRecursiveASTVisitor::TraverseDecl(D);
     if (Function)
       Functions.pop_back();
     return Result;
   }
 
-  bool TraverseLambdaExpr(LambdaExpr *Lambda) {
+  bool TraverseLambdaExpr(LambdaExpr *Lambda) override {
     Functions.push_back(Lambda->getCallOperator());
-    bool Result = RecursiveASTVisitor::TraverseLambdaExpr(Lambda);
+    bool Result = DynamicRecursiveASTVisitor::TraverseLambdaExpr(Lambda);
     Functions.pop_back();
     return Result;
   }
 
-  bool TraverseTemplateArgumentLoc(const TemplateArgumentLoc &Argument) {
+  bool TraverseTemplateArgumentLoc(const TemplateArgumentLoc &Argument) override {
     ++TemplateArguments;
-    bool Result = RecursiveASTVisitor::TraverseTemplateArgumentLoc(Argument);
+    bool Result = DynamicRecursiveASTVisitor::TraverseTemplateArgumentLoc(Argument);
     --TemplateArguments;
     return Result;
   }
 
-  bool VisitFunctionDecl(FunctionDecl *F) {
+  bool VisitFunctionDecl(FunctionDecl *F) override {
     if (isKernel(F))
       addKernel(F);
     else if (F->isThisDeclarationADefinition())
@@ -87,7 +84,7 @@ public:
     return true;
   }
 
-  bool VisitCUDAKernelCallExpr(CUDAKernelCallExpr *Call) {
+  bool VisitCUDAKernelCallExpr(CUDAKernelCallExpr *Call) override {
     LaunchSite Launch{Call, current(), {}, false};
     const Expr *Callee = Call->getCallee()->IgnoreParenImpCasts();
     for (const FunctionDecl *F : namedFunctions(Callee))
@@ -100,7 +97,7 @@ public:
     return true;
   }
 
-  bool VisitCallExpr(CallExpr *Call) {
+  bool VisitCallExpr(CallExpr *Call) override {
     const Expr *Callee = Call->getCallee()->IgnoreParenImpCasts();
     auto Functions = namedFunctions(Callee);
     if (Functions.empty() || !Functions.front()->getIdentifier())
@@ -115,16 +112,16 @@ public:
     return true;
   }
 
-  bool VisitUnaryOperator(UnaryOperator *Operator) {
+  bool VisitUnaryOperator(UnaryOperator *Operator) override {
     if (Operator->getOpcode() == UO_AddrOf)
       AddressesOf[Operator->getSubExpr()->IgnoreParenImpCasts()] = Operator;
     return true;
   }
 
-  bool VisitDeclRefExpr(DeclRefExpr *E) { return visitName(E); }
-  bool VisitUnresolvedLookupExpr(UnresolvedLookupExpr *E) { return visitName(E); }
+  bool VisitDeclRefExpr(DeclRefExpr *E) override { return visitName(E); }
+  bool VisitUnresolvedLookupExpr(UnresolvedLookupExpr *E) override { return visitName(E); }
 
-  bool VisitDeclStmt(DeclStmt *Statement) {
+  bool VisitDeclStmt(DeclStmt *Statement) override {
     SharedDeclaration Shared;
     for (const Decl *D : Statement->decls()) {
       if (auto *V = dyn_cast<VarDecl>(D); V && V->hasAttr<CUDASharedAttr>())
@@ -138,13 +135,13 @@ public:
     return true;
   }
 
-  bool VisitVarDecl(VarDecl *V) {
+  bool VisitVarDecl(VarDecl *V) override {
     if (V->hasAttr<CUDASharedAttr>() && V->getLexicalDeclContext()->isFileContext())
       Found.Shared.push_back({{V}, nullptr, V->getSourceRange(), /*InFunction=*/false});
     return true;
   }
 
-  bool VisitAsmStmt(AsmStmt *Asm) {
+  bool VisitAsmStmt(AsmStmt *Asm) override {
     if (current() && isDeviceCode(current()))
       Found.Assembly.push_back({Asm->getAsmLoc(), current()});
     return true;
