@@ -103,8 +103,9 @@ if family == "openmpi":
     mpiexec += ["--allow-run-as-root", "--oversubscribe"]
     config.environment["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
     config.environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
-# Ranks of several tests at once on few cores slow each other down more than they gain.
-lit_config.parallelism_groups.setdefault("mpi", max(1, (os.cpu_count() or 2) // 2))
+# Ranks of many tests at once on few cores slow each other down more than they gain. Two are let run even
+# there: half of such a test's time is the compiler's.
+lit_config.parallelism_groups.setdefault("mpi", max(2, (os.cpu_count() or 2) // 2))
 
 # --- what tests say ---------------------------------------------------------------------------------
 mpi_flags = gmpi_conf.get("mpi.compile", []) + ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX"]
