@@ -30,8 +30,9 @@ __global__ void block_0_leaves(int *out, int *in, int n, int rank, int next, int
 __global__ void thread_0_leaves(int *out, int *in, int n, int rank, int next, int previous) {
   if (threadIdx.x == 0)
     return;
-  for (int i = threadIdx.x - 1; i < n; i += blockDim.x - 1)
-    out[i] = 100 * rank + i;
+  if (blockIdx.x == 0)
+    for (int i = threadIdx.x - 1; i < n; i += blockDim.x - 1)
+      out[i] = 100 * rank + i;
   MPI_Sendrecv(out, n, MPI_INT, next, 0, in, n, MPI_INT, previous, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (blockIdx.x == 0)
     for (int i = threadIdx.x - 1; i < n; i += blockDim.x - 1)

@@ -35,11 +35,11 @@ private:
 };
 
 /// Which lambda, the outermost, each call stands in.
-class LambdaFinder : public RecursiveASTVisitor<LambdaFinder> {
+class LambdaFinder : public DynamicRecursiveASTVisitor {
 public:
   explicit LambdaFinder(llvm::function_ref<void(const LambdaExpr *, const CallExpr *)> Visit)
       : Visit(Visit) {}
-  bool TraverseLambdaExpr(LambdaExpr *E) {
+  bool TraverseLambdaExpr(LambdaExpr *E) override {
     auto InIt = [&](const CallExpr *Call) { Visit(E, Call); };
     return CallFinder(InIt, /*Lambdas=*/true).TraverseStmt(E->getBody());
   }
