@@ -31,7 +31,7 @@ bool has_happened(cudaEvent_t event) {
 
 Flight::Flight(Progress &progress, SegmentStreams &streams, int device, std::uint32_t slot)
     : progress_(progress), streams_(streams), device_(device), slot_(slot),
-      request_(allocate_mapped<Request>(sizeof(Request))),
+      request_(allocate_mapped<Request>(2 * sizeof(Request))), single_(request_ + 1),
       outgoing_(allocate_mapped<unsigned char>(inline_bytes)),
       incoming_(allocate_mapped<unsigned char>(inline_bytes)) {
   void *memory = nullptr;
@@ -84,12 +84,15 @@ void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configurat
   segment_.request = request_;
   segment_.outgoing = outgoing_;
   segment_.arrivals = arrivals_;
+  segment_.single = single_;
+  segment_.only = all_threads;
+  segment_.singles = 0;
   segment_.number = 0;
   segment_.result = CallResult{};
   segment_.data = nullptr;
   segment_.data_bytes = 0;
-  request_->number = 0;
-  request_->gathered = false;
+  request_->number = single_->number = 0;
+  request_->gathered = single_->gathered = false;
   started_ = false;
   counts_ = launch::Counts{};
   counts_.launches = 1;
@@ -171,15 +174,24 @@ cudaError_t Flight::launch_segment(std::uint32_t point) {
   return error;
 }
 
-void Flight::launch_next() {
-  if (request_->point >= kernel_->split.segments.size())
+void Flight::launch_next(std::uint32_t point) {
+  if (point >= kernel_->split.segments.size())
     fatal("kernel %s suspended at resume point %u, which it does not have", kernel_->info.name,
-          request_->point);
+          point);
   if (segment_.data != nullptr)
     copy(arrived_, incoming_, segment_.data_bytes);
-  if (cudaError_t error = launch_segment(request_->point); error != cudaSuccess)
+  if (cudaError_t error = launch_segment(point); error != cudaSuccess)
     fatal("cannot launch a segment of kernel %s: %s", kernel_->info.name,
           cudaGetErrorString(error));
+}
+
+/// The whole grid has come to a suspension.
+void Flight::advance() {
+  segment_.number = request_->number;
+  auto *saved = segment_.next_uniform;
+  segment_.next_uniform = const_cast<unsigned char *>(segment_.uniform);
+  segment_.uniform = saved;
+  segment_.only = all_threads;
 }
 
 /// What the copies before it have used is free.
@@ -191,6 +203,21 @@ void Flight::segment_has_ended() {
   since_ = Clock::now();
 }
 
+/// Makes the call that was announced, and launches what comes behind it.
+Task Flight::serve(const Request &request) {
+  asked_ = &request;
+  segment_.data = nullptr;
+  segment_.data_bytes = 0;
+  segment_.result = CallResult{};
+  if (request.calls) {
+    ++counts_.calls;
+    co_await call();
+  }
+  counts_.in_mpi += Clock::now() - since_;
+  request_->gathered = false; // kernels whose threads suspend alone gather nothing
+  launch_next(request.point);
+}
+
 Task Flight::fly() {
   if (!started_) {
     co_await until([this] { return stream_came_here(); });
@@ -200,23 +227,20 @@ Task Flight::fly() {
   for (;;) {
     co_await until([this] { return mark_.is_passed(); });
     segment_has_ended();
-    if (mark_.error() != cudaSuccess || request_->number != segment_.number + 1)
+    if (mark_.error() != cudaSuccess)
       break;
-    segment_.number = request_->number;
-    auto *saved = segment_.next_uniform;
-    segment_.next_uniform = const_cast<unsigned char *>(segment_.uniform);
-    segment_.uniform = saved;
-    segment_.data = nullptr;
-    segment_.data_bytes = 0;
-    segment_.result = CallResult{};
-    if (request_->calls) {
-      ++counts_.calls;
-      co_await call();
+    if (single_->number == segment_.singles + 1) { // the others wait, where they have not ended
+      segment_.singles = single_->number;
+      segment_.only = single_->thread;
+      counts_.saved_bytes += 2 * std::uint64_t(kernel_->split.sizes.thread);
+      co_await serve(*single_);
+    } else if (request_->number == segment_.number + 1) {
+      advance();
+      counts_.saved_bytes += 2 * frame_bytes_;
+      co_await serve(*request_);
+    } else {
+      break;
     }
-    counts_.in_mpi += Clock::now() - since_;
-    counts_.saved_bytes += 2 * frame_bytes_;
-    request_->gathered = false;
-    launch_next();
   }
   counts_.total = Clock::now() - began_;
   Attribute leave{};

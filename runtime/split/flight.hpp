@@ -3,7 +3,7 @@
 // goes on with other launches.
 //
 // Invariant: while a segment runs, nothing of the Flight but `number_` and the copies of data that
-// run before it in its stream is in use; so each call finds the Request, `outgoing` and the slot's
+// run before it in its stream is in use; so each call finds its Request, `outgoing` and the slot's
 // payload free.
 #pragma once
 
@@ -64,6 +64,7 @@ private:
   }
 
   Task fly();
+  Task serve(const Request &request);
   Task call();
   Task communicate();
   Task gather(const Buffers &buffers);
@@ -77,7 +78,8 @@ private:
 
   bool stream_came_here();
   cudaError_t launch_segment(std::uint32_t point);
-  void launch_next();
+  void launch_next(std::uint32_t point);
+  void advance();
   void segment_has_ended();
   void check(cudaError_t error, const char *what);
 
@@ -89,7 +91,7 @@ private:
                std::size_t bytes);
   void deliver_own(const void *from, std::size_t offset, std::size_t bytes);
   void write_results();
-  bool own(Own what) const { return request_->own & what; }
+  bool own(Own what) const { return asked_->own & what; }
   void refuse_large(std::uint64_t bytes) const;
 
   Progress &progress_;
@@ -97,6 +99,7 @@ private:
   const int device_;
   const std::uint32_t slot_;
   Request *request_ = nullptr;
+  Request *single_ = nullptr;
   unsigned char *outgoing_ = nullptr; ///< data to send, on its way to the proxy
   unsigned char *incoming_ = nullptr; ///< received data for each thread's own memory,
   unsigned char *arrived_ = nullptr;  ///< and in device memory, where it is not small
@@ -121,6 +124,7 @@ private:
   bool started_ = false;
 
   // The call under way.
+  const Request *asked_ = nullptr;
   std::uint64_t handed_ = 0; ///< the last hand-over's number
   std::uint32_t turn_ = 0;
   Reply reply_{};

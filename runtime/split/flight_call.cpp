@@ -47,9 +47,9 @@ bool is_accepted(const Arguments &a) {
 } // namespace
 
 Task Flight::call() {
-  if (request_->too_large)
-    refuse_large(request_->data_bytes);
-  if (kind_of(request_->function) == Kind::completion)
+  if (asked_->too_large)
+    refuse_large(asked_->data_bytes);
+  if (kind_of(asked_->function) == Kind::completion)
     co_await complete_requests();
   else
     co_await communicate();
@@ -61,12 +61,12 @@ Task Flight::call() {
 Attribute Flight::make_attribute(Function function) const {
   Attribute attribute{};
   attribute.function = function;
-  attribute.scope = Scope::grid;
+  attribute.scope = asked_ == single_ ? Scope::thread : Scope::grid;
   attribute.slot = request_slots + slot_;
   attribute.launch = segment_.launch;
   attribute.turn = turn_;
-  attribute.site = request_->site;
-  attribute.arguments = request_->arguments();
+  attribute.site = asked_->site;
+  attribute.arguments = asked_->arguments();
   return attribute;
 }
 
@@ -85,8 +85,8 @@ bool Flight::replied() {
 }
 
 Task Flight::communicate() {
-  const Function function = request_->function;
-  const Arguments &a = request_->arguments();
+  const Function function = asked_->function;
+  const Arguments &a = asked_->arguments();
   const bool nonblocking = kind_of(function) == Kind::nonblocking;
   if (goes_nowhere(function, a)) {
     segment_.result = nothing_received(MPI_PROC_NULL);
@@ -98,7 +98,7 @@ Task Flight::communicate() {
   Attribute attribute = make_attribute(function);
   Buffers buffers = buffers_of(function, a, message_bytes);
   if (buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes ||
-      (own(own_send) && request_->data_bytes != buffers.in_bytes)) {
+      (own(own_send) && asked_->data_bytes != buffers.in_bytes)) {
     attribute.in_bytes = unknown_bytes; // the proxy refuses it
     attribute.inline_in = true;
     buffers = {};
@@ -124,8 +124,8 @@ Task Flight::communicate() {
 /// Brings small data to the host.
 Task Flight::gather(const Buffers &buffers) {
   if (own(own_send)) {
-    std::memcpy(outgoing_, request_->data, buffers.in_bytes);
-  } else if (!request_->gathered) {
+    std::memcpy(outgoing_, asked_->data, buffers.in_bytes);
+  } else if (!asked_->gathered) {
     copy(outgoing_, buffers.in, buffers.in_bytes);
     co_await copies_done();
   }
@@ -140,7 +140,7 @@ Task Flight::take_slot(Attribute &attribute) {
     if (!said && Clock::now() - start > std::chrono::duration<double>(settings().stall_seconds)) {
       said = true;
       say("%s at %s waits: %u requests of split kernels are unfinished, and no more can be",
-          name_of(request_->function), place(request_->site).c_str(),
+          name_of(asked_->function), place(asked_->site).c_str(),
           driver_slots - launches_at_once);
     }
     return false;
@@ -196,7 +196,7 @@ Task Flight::copies_done() {
   mark_.set(stream_);
   co_await until([this] { return mark_.is_passed(); });
   if (mark_.error() != cudaSuccess)
-    fatal("%s at %s: cannot copy: %s", name_of(request_->function), place(request_->site).c_str(),
+    fatal("%s at %s: cannot copy: %s", name_of(asked_->function), place(asked_->site).c_str(),
           cudaGetErrorString(mark_.error()));
 }
 
@@ -204,8 +204,8 @@ Task Flight::copies_done() {
 void Flight::copy(void *to, const void *from, std::size_t bytes) {
   if (cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_);
       error != cudaSuccess)
-    fatal("%s at %s: cannot copy %zu bytes: %s", name_of(request_->function),
-          place(request_->site).c_str(), bytes, cudaGetErrorString(error));
+    fatal("%s at %s: cannot copy %zu bytes: %s", name_of(asked_->function),
+          place(asked_->site).c_str(), bytes, cudaGetErrorString(error));
 }
 
 void Flight::receive(const Buffers &buffers, std::size_t offset, const unsigned char *from,
@@ -230,7 +230,7 @@ void Flight::refuse_large(std::uint64_t bytes) const {
   fatal("%s at %s: %llu bytes in a variable of the kernel's own; a kernel that is split can send, "
         "receive "
         "and wait for %u bytes there at most: use global memory",
-        name_of(request_->function), place(request_->site).c_str(),
+        name_of(asked_->function), place(asked_->site).c_str(),
         static_cast<unsigned long long>(bytes), inline_bytes);
 }
 

@@ -11,14 +11,14 @@
 namespace gmpi::split {
 
 Task Flight::complete_requests() {
-  const Arguments &a = request_->arguments();
-  const bool all = request_->function == Function::Waitall;
-  const bool wait = request_->function != Function::Test;
+  const Arguments &a = asked_->arguments();
+  const bool all = asked_->function == Function::Waitall;
+  const bool wait = asked_->function != Function::Test;
   const std::size_t count = all ? static_cast<std::size_t>(a.count > 0 ? a.count : 0) : 1;
   requests_.resize(count);
   statuses_.clear();
   if (own(own_requests))
-    std::memcpy(requests_.data(), request_->data, count * sizeof(MPI_Request));
+    std::memcpy(requests_.data(), asked_->data, count * sizeof(MPI_Request));
   else if (count != 0) {
     copy(requests_.data(), all ? a.requests : a.request, count * sizeof(MPI_Request));
     co_await copies_done();
@@ -99,7 +99,7 @@ Task Flight::complete_foreign(std::uint64_t request, bool wait, CallResult &resu
 
 /// Results that the user wants in global memory; the others the next segment's threads write.
 void Flight::write_results() {
-  const Arguments &a = request_->arguments();
+  const Arguments &a = asked_->arguments();
   const CallResult &result = segment_.result;
   auto write = [&](auto *to, const auto &value, Own whose) {
     if (to != nullptr && !own(whose))
@@ -107,7 +107,7 @@ void Flight::write_results() {
   };
   write(a.new_request, result.request, own_requests);
   write(a.result, int(result.flag), own_flag);
-  if (request_->function == Function::Waitall) {
+  if (asked_->function == Function::Waitall) {
     std::size_t bytes = statuses_.size() * sizeof(MPI_Status);
     if (bytes == 0)
       return;

@@ -109,6 +109,20 @@ public:
     return segment_->number != 0 && segment_->elected != nullptr &&
            segment_->at[device::grid_thread()] != segment_->number;
   }
+  // In kernels some of whose calls one thread makes for itself.
+
+  /// It is one thread's turn, behind such a call of its own.
+  GMPI_DEVICE bool alone() const { return segment_->only != split::all_threads; }
+  /// This thread has no part in the segment.
+  GMPI_DEVICE bool absent() const {
+    return alone() ? segment_->only != device::grid_thread() : gone();
+  }
+  /// Suspended, this thread has come to where the whole grid meets, and with its block's others.
+  GMPI_DEVICE bool meets() const {
+    return !alone() &&
+           (segment_->at == nullptr || segment_->at[device::grid_thread()] == next_number());
+  }
+
   /// What the call returned that this segment resumes from.
   GMPI_DEVICE int error() const { return segment_->result.error; }
 
@@ -180,11 +194,12 @@ public:
     return {*this};
   }
 
-  // A block's shared memory. All living threads of the block call these.
-  template <unsigned Offset, unsigned Bytes, class T>
+  // A block's shared memory. All living threads of the block call these. `Singles`: or one that
+  // suspends alone, and before the others, if there are any: they save it again.
+  template <unsigned Offset, unsigned Bytes, bool Singles = false, class T>
   GMPI_DEVICE void save_shared(const T &variable) const {
     check<T, Bytes>();
-    store_block(block_slot<Offset, Bytes>(), &variable, sizeof(T));
+    store<Singles>(block_slot<Offset, Bytes>(), &variable, sizeof(T));
   }
   template <unsigned Offset, unsigned Bytes, class T>
   GMPI_DEVICE void restore_shared(T &variable) const {
@@ -192,9 +207,9 @@ public:
     load_block(const_cast<std::remove_cv_t<T> *>(&variable), block_slot<Offset, Bytes>(),
                sizeof(T));
   }
-  GMPI_DEVICE void save_dynamic_shared() const {
+  template <bool Singles = false> GMPI_DEVICE void save_dynamic_shared() const {
     std::uint32_t bytes = device::dynamic_shared_bytes();
-    store_block(dynamic_slot(bytes), device::dynamic_shared_memory(), bytes);
+    store<Singles>(dynamic_slot(bytes), device::dynamic_shared_memory(), bytes);
   }
   GMPI_DEVICE void restore_dynamic_shared() const {
     std::uint32_t bytes = device::dynamic_shared_bytes();
@@ -247,6 +262,15 @@ private:
     return segment_->elected != nullptr || device::grid_thread() == 0;
   }
 
+  template <bool Singles>
+  GMPI_DEVICE void store(unsigned char *to, const volatile void *from, std::uint32_t bytes) const {
+    if (!Singles || meets()) {
+      store_block(to, from, bytes);
+    } else if (!alone()) {
+      device::copy_share(to, const_cast<const void *>(from), bytes, 0, 1);
+      __threadfence(); // the others' barrier is passed once this thread has ended
+    }
+  }
   GMPI_DEVICE void store_block(unsigned char *to, const volatile void *from,
                                std::uint32_t bytes) const {
     __syncthreads();

@@ -5,8 +5,14 @@
 // lives across it in the launch's frame, announces the call in the launch's Request, and ends. The
 // driver makes the call and launches the next segment with what the call returned.
 //
-// Invariant: the Request is the device's while a segment runs and the driver's between segments.
-// The end of a segment orders everything: neither side waits for the other through memory.
+// A call that one thread makes for itself is cut, too. That thread announces it in a Request of its
+// own, `single`, and ends; the others run on to where the whole grid meets, or to their end. The
+// driver then makes the call, and launches the segment behind it for that thread alone (`only`),
+// which comes to its next such call, or to where the others wait already. Then the grid goes on.
+//
+// Invariant: the Requests are the device's while a segment runs and the driver's between segments.
+// The end of a segment orders everything: neither side waits for the other through memory. Between
+// two meetings of the grid, one thread at most makes calls of its own.
 #pragma once
 
 #include "../launch/bind_arguments.hpp"
@@ -41,7 +47,7 @@ enum Own : std::uint8_t {
 
 /// A suspension, as one of the segment's threads announces it.
 struct Request {
-  std::uint32_t number; ///< which suspension of its launch, from 1
+  std::uint32_t number; ///< which suspension of its launch, from 1; `single`: which of those calls
   std::uint32_t point;  ///< segment to go on with
   Function function;
   bool calls;       ///< false: a barrier of the grid and no more
@@ -50,11 +56,15 @@ struct Request {
   bool too_large;   ///< what should lie in `data` has no room there
   Site site;
   std::uint64_t words[12]; ///< its arguments, by encode_arguments()
+  std::uint64_t thread;    ///< `single`: who makes the call, numbered in the grid
   std::uint64_t data_bytes;
   alignas(16) unsigned char data[inline_bytes]; ///< sent data or request handles of own memory
 
   Arguments arguments() const { return decode_arguments(function, words); }
 };
+
+/// Segment::only of a segment that all threads run.
+constexpr std::uint64_t all_threads = ~std::uint64_t(0);
 
 } // namespace split
 
@@ -73,6 +83,9 @@ struct Segment {
   split::Request *request;    ///< mapped host memory
   unsigned char *outgoing;    ///< the same: room for inline_bytes of data to send
   std::uint32_t *arrivals;    ///< in device memory; 0 before the segment and after it
+  split::Request *single;     ///< the same, for calls that one thread makes for itself
+  std::uint64_t only;         ///< the one thread that runs this segment, or all_threads
+  std::uint32_t singles;      ///< such calls of this launch so far
   std::uint32_t launch;       ///< number in the proxy's table
   std::uint32_t number; ///< the suspension that this segment resumes from; 0: the kernel's start
   CallResult result;    ///< what the call returned

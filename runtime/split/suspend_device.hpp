@@ -1,4 +1,5 @@
-// MPI calls of grid scope as a split kernel makes them: gmpi::split::MPI_Send and so on.
+// MPI calls as a split kernel makes them: gmpi::split::MPI_Send and so on for the whole grid,
+// gmpi::split::single::MPI_Send and so on for one thread of it.
 //
 // A call that is met for the first time announces itself and returns true: its caller saves what
 // lives across it and returns. The segment that resumes there passes the same call with `resumes`
@@ -196,6 +197,22 @@ GMPI_DEVICE bool suspend(const Frame &frame, bool &resumes, Function function, S
   return true;
 }
 
+/// A call that this thread alone makes.
+template <int Point>
+GMPI_DEVICE bool suspend_single(const Frame &frame, bool &resumes, Function function, Site site,
+                                const Arguments &a) {
+  if (resumes) {
+    resumes = false;
+    return_own(frame, function, a);
+    return false;
+  }
+  const Segment &segment = frame.segment();
+  segment.single->thread = grid_thread();
+  announce(segment.single, segment.singles + 1, frame.first_point() + Point, function, site, a,
+           own_memory(frame, function, a));
+  return true;
+}
+
 } // namespace device
 
 namespace split {
@@ -203,6 +220,11 @@ namespace split {
 #define GMPI_PARAMETER(role) argument::role role
 #define GMPI_ASSIGN(role) a.role = role;
 #define GMPI_SPLIT_CALL(name, roles)                                                               \
+  GMPI_SPLIT_CALL_BY(name, roles, suspend)                                                         \
+  namespace single {                                                                               \
+  GMPI_SPLIT_CALL_BY(name, roles, suspend_single)                                                  \
+  }
+#define GMPI_SPLIT_CALL_BY(name, roles, suspend)                                                   \
   template <int Point>                                                                             \
   GMPI_DEVICE bool MPI_##name(const Frame &frame, bool &resumes, Site site,                        \
                               GMPI_LIST(GMPI_PARAMETER, roles)) {                                  \
@@ -221,6 +243,7 @@ namespace split {
 #undef GMPI_PARAMETER
 #undef GMPI_ASSIGN
 #undef GMPI_SPLIT_CALL
+#undef GMPI_SPLIT_CALL_BY
 #undef GMPI_SPLIT_blocking
 #undef GMPI_SPLIT_nonblocking
 #undef GMPI_SPLIT_collective

@@ -178,7 +178,7 @@ class Expressions:
             leaves += [("threadIdx.x", "tid"), ("blockIdx.x", "bid"), ("(%s)" % index, "thread"), ("h", "h"),
                        ("ext[(%s + %du) %% (gridDim.x * blockDim.x)]" % (index, step),
                         "ext[(thread + %d) %% n]" % step)]
-            if self.in_kernel:
+            if self.in_kernel and self.shares:
                 leaves.append(("sh[(threadIdx.x + %du) %% blockDim.x]" % step, "sh[(tid + %d) %% bd]" % step))
         return self.random.choice(leaves)
 

@@ -10,7 +10,7 @@ Shared and global memory is written only to a thread's own element, between two 
 An expression is a pair of texts, CUDA and Python, of an unsigned number.
 """
 from expressions import RANK, SAME, THREAD, Expressions
-from model import BREAK, CONTINUE, Block, Call, If, Jump, Loop, Meeting, Return, ShortCircuit, Simple, Switch
+from model import BREAK, CONTINUE, AloneCall, Block, Call, If, Jump, Loop, Meeting, Return, ShortCircuit, Simple, Switch
 
 COMM = "MPI_COMM_WORLD"
 STANDARD = "mem, ext, inbox, rank, size, next, previous"
@@ -68,10 +68,10 @@ class Generator(Expressions):
             choices += [(self.branch, 3), (self.loop, 3), (self.switch, 1)]
         if context.control == THREAD:
             return self.chosen(choices)(context)
-        if self.in_kernel:
+        if self.in_kernel and self.shares:
             choices += [(self.write_shared, 1)]
         if self.has_room(context):
-            choices += [(self.message_to_self, 2)]
+            choices += [(self.message_to_self, 2), (self.alone, 3)]
             if context.control == SAME:
                 choices += [(self.meet, 8), (self.call_in_condition, 1), (self.copy_memory, 1)]
                 choices += [(self.request, 1)] if context.depth < 4 else []
@@ -253,6 +253,52 @@ class Generator(Expressions):
                     "MPI_STATUS_IGNORE);" % (source.name, target.name, COMM))
         return before + [Meeting("self", text, "(%s,)" % source.read_python(), target.store("got"))]
 
+    def alone(self, context):
+        """Calls that one thread makes for itself. What it receives is its own or, after the next
+        meeting, everyone's."""
+        calls = self.random.randint(1, 2)
+        self.count(context, calls)
+        value = self.expression(THREAD)
+        target = self.new_variable("u", THREAD, cell=False)
+        before = [Simple("unsigned %s = %s;" % (target.name, value[0]), target.set(value[1]))]
+        inner, made = context.inner(THREAD, breaks=None, continues=None, returns=False), []
+        to_all = context.control == SAME and self.has_room(context, 3) and self.random.random() < 0.3
+        place = self.inboxes
+        if to_all:
+            self.inboxes += 1
+        with self.scope():
+            for call in range(calls):
+                made += [self.statements(inner, 1)] if self.random.random() < 0.3 else []
+                value = self.expression(THREAD)
+                self.used.add(target.name)
+                source = self.new_variable("u", THREAD, cell=False)
+                made.append(Simple("unsigned %s = %s;" % (source.name, value[0]), source.set(value[1])))
+                made.append(self.call_alone(context, source, "inbox[%d]" % place if to_all else target.name,
+                                            "inbox[%d] = got" % place if to_all else target.store("got")))
+        chosen = If(("blockIdx.x * blockDim.x + threadIdx.x == %du" % self.survivor,
+                     "thread == %d" % self.survivor), Block(made))
+        # Then the grid meets: what the analysis takes to be written by one thread differs until there.
+        self.count(context)
+        after = [self.statements(inner, self.random.randint(1, 2))] if self.random.random() < 0.6 else []
+        if context.control == SAME:
+            after.append(Meeting("barrier", "MPI_Barrier(%s);" % COMM))
+        else:
+            after.append(Meeting("self", "MPI_Barrier(MPI_COMM_SELF);", "(0,)"))
+        if not to_all:
+            return before + [chosen, *after]
+        use = Simple("h = h * 31u + inbox[%d];" % place, "h = (h * 31 + inbox[%d]) & M" % place)
+        return before + [chosen, *after, use, *self.meet(context)]
+
+    def call_alone(self, context, source, target, stores):
+        """With the other ranks where all are here, else with itself."""
+        tag, ring = self.random.randint(400, 499), context.control == SAME
+        peers = ("next", "previous") if ring else ("rank", "rank")
+        text = ("MPI_Sendrecv(&%s, 1, MPI_UNSIGNED, %s, %d, &%s, 1, MPI_UNSIGNED, %s, %d, %s, MPI_STATUS_IGNORE);"
+                % (source.name, peers[0], tag, target, peers[1], tag, COMM))
+        if not ring and self.random.random() < 0.3:
+            text = "MPI_Allreduce(&%s, &%s, 1, MPI_UNSIGNED, MPI_SUM, MPI_COMM_SELF);" % (source.name, target)
+        return AloneCall("ring" if ring else "self", text, "(%s,)" % source.read_python(), stores)
+
     def copy_memory(self, context):
         """Each thread writes its element of mem; all of it goes to the next rank's ext."""
         self.count(context, 2)
@@ -348,6 +394,7 @@ class Generator(Expressions):
         k.name, k.blocks = self.name, self.random.randint(1, 3)
         k.threads = self.random.choice([1, 2, 3, 5])
         self.survivor = self.random.randrange(k.blocks * k.threads)  # all ranks keep this thread
+        self.shares = self.random.random() < 0.5  # uses __shared__ memory
         for number in range(self.random.choice([0, 1, 1, 2])):
             self.most_meetings = 12
             self.functions.append(self.device_function(number))

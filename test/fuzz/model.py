@@ -3,7 +3,8 @@
 Every thread of every rank is a Python generator that runs the kernel's statements and yields where
 threads meet: at MPI calls of the grid and at __syncthreads(). `simulate` moves all threads of a rank
 to their next meeting, checks that all that are still there meet in the same one with the same
-arguments (else the kernel is not legal, and the generator has a bug), and carries it out.
+arguments (else the kernel is not legal, and the generator has a bug), and carries it out. A call that
+one thread makes for itself is carried out while that thread is on its way.
 
 A statement has two texts: `cuda`, lines for the kernel, and Python code run on `env`, the variables of
 one function call of one thread. Integers are unsigned and wrap as C's do: see generator.py.
@@ -65,6 +66,7 @@ class Meeting:
     """An MPI call, or __syncthreads(): all living threads come, with the same `arguments`."""
 
     suspends = True
+    alone = False  # one thread makes the call for itself: nobody else comes
 
     def __init__(self, kind, cuda, arguments="()", stores=""):
         self.kind, self.cuda = kind, cuda.splitlines()
@@ -224,12 +226,19 @@ def threads_of(kernel, rank, size, memory):
             yield run(kernel.body, dict(base, base=base))
 
 
+class AloneCall(Meeting):
+    alone = True
+
+
 def meet(threads, answer):
-    """Moves threads on; the meeting they come to and its arguments, and who is still there."""
+    """Moves threads on; the meeting they come to and its arguments, and who is still there. Yields the
+    calls that threads make for themselves on the way."""
     at, living = None, []
     for thread in threads:
         try:
             arrived = thread.send(answer)
+            while arrived[0].alone:
+                arrived = thread.send((yield arrived))
         except StopIteration:
             continue
         living.append(thread)
@@ -243,14 +252,29 @@ def rank_steps(kernel, rank, size, memory):
     """A rank: yields its MPI calls that need other ranks."""
     living, answer = list(threads_of(kernel, rank, size, memory)), None
     while True:
-        at, living = meet(living, answer)
+        at, living = yield from among_ranks(meet(living, answer))
         if at is None:
             return
-        answer = None
-        if at[0].kind == "self":  # a message from the rank to itself
-            answer = at[1][0]
-        elif at[0].kind != "local":
-            answer = yield at
+        answer = yield from answer_to(at)
+
+
+def answer_to(at):
+    """Yields the call if it needs other ranks."""
+    if at[0].kind == "self":  # a message from the rank to itself
+        return at[1][0]
+    if at[0].kind != "local":
+        return (yield at)
+
+
+def among_ranks(meeting):
+    """Carries out the calls that a generator yields; its value."""
+    answer = None
+    while True:
+        try:
+            at = meeting.send(answer)
+        except StopIteration as end:
+            return end.value
+        answer = yield from answer_to(at)
 
 
 def communicate(kind, values, memories):
@@ -274,7 +298,7 @@ def communicate(kind, values, memories):
 def simulate(kernel, size):
     """What the threads of each rank write to `out`."""
     n = kernel.blocks * kernel.threads
-    memories = [{"mem": [0] * n, "ext": [0] * n, "out": [0] * n} for _ in range(size)]
+    memories = [{"mem": [0] * n, "ext": [0] * n, "out": [0] * n, "inbox": [0] * 64} for _ in range(size)]
     ranks = [rank_steps(kernel, rank, size, memories[rank]) for rank in range(size)]
     answers = [None] * size
     while True:

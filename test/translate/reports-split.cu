@@ -26,13 +26,15 @@ __global__ void alone(double *p) {
   if (threadIdx.x == 0 && blockIdx.x == 0)
     MPI_Send(p, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
 }
+__global__ void blocks(double *p) { MPI_Send(p + blockIdx.x, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD); }
 //--- check
-REMARK: in.cu:18: kernel 'alone' stays with the queue: it makes no MPI call for its whole grid
+REMARK: in.cu:22: kernel 'blocks' stays with the queue: it makes no MPI call at which to split it
 REMARK: in.cu:2: MPI_Barrier: grid scope, queue + split: {{.*}}; live across: comm (uniform: {{.*}})
 REMARK: in.cu:10: MPI_Bcast: grid scope, queue + split: control and arguments are the same for all threads; live across: i (recomputed), sum (spilled: it is changed), kept (frame-resident: its address is taken), tile (shared: its block's threads share it), s (uniform: it is changed, the same way in all threads)
 REMARK: in.cu:13: call of 'f': grid scope, queue + split: it suspends within; live across: i (recomputed), sum (spilled: it is changed), kept (frame-resident: its address is taken)
 REMARK: in.cu:15: MPI_Barrier: {{.*}}where (spilled: its value cannot be computed again)
-REMARK: in.cu:20: MPI_Send: thread scope, queue:
+REMARK: in.cu:20: MPI_Send: thread scope, queue + split: under {{.*}}: one thread of the grid; nothing is live across
+REMARK: in.cu:22: MPI_Send: block scope, queue: {{.*}}; it stays with the queue: a block makes it, not one thread of the grid
 JSON: "function": "MPI_Bcast"
 JSON: "liveAcross": [
 JSON: "bytes": 0,

@@ -78,11 +78,9 @@ bool lowerAndWrite(const Options &Options, const CompilerFlags &Flags, const Pas
   Edits Changes;
   Lowering L{Options, Code, Host, Cpu ? HostModel : GpuModel, HostModel, *Scopes, Changes,
              {},      {},   {}};
-  SplitLowering Split(L);
-  if (Options.Split) {
-    Split.lower();
-    L.Split = &Split;
-  }
+  std::optional<SplitLowering> Split;
+  if (Options.Split)
+    Split.emplace(L).lower();
   lowerKernels(L);
   lowerCalls(L);
   lowerLaunches(L);

@@ -1,7 +1,6 @@
 // One thread's calls, followed by grid.sync(), by a call of the whole grid, by the end of the kernel.
-// LOWERINGS: queue (one thread calls are carried by the queue)
-// RUN: %gmpicxx %s -o %t
-// RUN: %ranks 1-3 %t
+// RUN: %gmpicxx %all-lowerings %s -o %t
+// RUN: %each-lowering %ranks 1-3 %t
 #include "../Inputs/shape.h"
 
 #include <cooperative_groups.h>

@@ -188,8 +188,10 @@ Value Interpreter::knownCall(const clang::CallExpr *E, const KnownFunction &Know
     for (const Expr *Sub : E->arguments())
       Joined.lower(value(Sub));
     // __builtin_expect's value is its first argument's.
-    if (E->getNumArgs())
-      Joined.Shape.Selects = Name == "__builtin_expect" ? Argument(0).Shape.Selects : 0;
+    if (E->getNumArgs() && Name == "__builtin_expect") {
+      Joined.Shape.Selects = Argument(0).Shape.Selects;
+      Joined.Shape.Zero = Argument(0).Shape.Zero;
+    }
     return Joined;
   }
   case Effect::Varies:

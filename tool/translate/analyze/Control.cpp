@@ -126,7 +126,8 @@ bool Interpreter::updateBranches() {
   }
   for (unsigned Block : Of.Flow->order()) {
     Control New = controlOf(Block);
-    Changed |= New.Level != Controls[Block].Level || New.Fixed != Controls[Block].Fixed;
+    Changed |= New.Level != Controls[Block].Level || New.Fixed != Controls[Block].Fixed ||
+               New.Zero != Controls[Block].Zero || New.Named != Controls[Block].Named;
     Controls[Block] = New;
   }
   return Changed;
@@ -143,9 +144,19 @@ Control Interpreter::controlOf(unsigned Block) const {
     const clang::Stmt *Terminator = Of.Blocks[Edge.Branch]->getTerminatorStmt();
     if (!Condition || llvm::isa_and_present<clang::SwitchStmt>(Terminator))
       continue;
-    At.Fixed |= selectedParts(
-        Condition, Edge.Successor == 0, [this](const clang::Expr *E) { return Values.lookup(E); },
-        Shared.Ast);
+    auto ValueOf = [this](const clang::Expr *E) { return Values.lookup(E); };
+    bool Truth = Edge.Successor == 0;
+    Selection Selected = selectedParts(Condition, Truth, ValueOf, Shared.Ast);
+    At.Fixed |= Selected.Fixed;
+    At.Zero |= Selected.Zero;
+    selectingComparisons(
+        Condition, Truth, ValueOf, In.Function,
+        [&](unsigned Parts, const clang::BinaryOperator *Comparison) {
+          auto Left = invariantText(Comparison->getLHS(), In.Function);
+          auto Right = invariantText(Comparison->getRHS(), In.Function);
+          if (Left && Right)
+            At.Named[Parts] = *Left + " == " + *Right;
+        });
   }
   return At;
 }

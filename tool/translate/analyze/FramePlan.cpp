@@ -428,6 +428,8 @@ bool FramePlanner::isUniform(const FrameVariable &V) const {
   for (size_t I = 0; I < F.Points.size(); ++I) {
     if (!V.LiveAt[I])
       continue;
+    if (SplitFunction::single(F.Points[I])) // the others go on before its values are read
+      return false;
     const Expr *Callee = F.Points[I].Call->getCallee()->IgnoreParenImpCasts();
     auto Found = Scopes.Uniform.find(Sources.getFileLoc(nameLocation(Callee)));
     if (Found == Scopes.Uniform.end() || !Found->second.count(Declared))
@@ -470,6 +472,7 @@ void FramePlanner::allocate() {
 void FramePlanner::findExits() {
   if (!F.Kernel)
     return;
+  Plan.Exits = F.Single; // while one thread is in its call, the others suspend without it
   for (unsigned Return : Around.Returns) {
     for (const SuspensionPoint &Point : F.Points) {
       bool Before = Return < at(Point);

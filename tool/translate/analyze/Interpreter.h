@@ -25,6 +25,9 @@ struct Control {
   Scope Level = Scope::Grid;  ///< the same threads of the whole grid, of a block, or some
   const Cause *Why = nullptr; ///< the condition
   unsigned Fixed = 0;         ///< IndexParts that have one value for all that are here
+  unsigned Zero = 0;          ///< those that are always zero
+  /// Those that have always one value of another kind, and which: `threadIdx.x == 5`.
+  std::map<unsigned, std::string> Named = {};
 
   bool operator==(const Control &) const = default;
 };
@@ -44,6 +47,8 @@ struct Verdict {
   Scope Value = Scope::Thread;
   std::string Why;
   const MpiFunction *Function = nullptr;
+  std::string Caller;       ///< see ScopedCall
+  std::string ReceivesInto; ///< see ScopedCall
   std::optional<ScopeError> Error;
 };
 
@@ -230,6 +235,7 @@ private:
   Value mpiCall(const clang::CallExpr *E, const MpiFunction &Function);
   void judge(MpiCall &Call);
   void judgeControl(MpiCall &Call);
+  void findCaller(MpiCall &Call);
   void explain(MpiCall &Call);
   void writeResults(MpiCall &Call);
   const clang::Expr *culprit(const clang::Expr *E, Scope Level);

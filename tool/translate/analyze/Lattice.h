@@ -53,6 +53,7 @@ struct IndexShape {
   unsigned Extents = 0;   ///< it is a product with the sizes of these parts (blockDim, gridDim)
   bool Injective = false; ///< no two combinations of Parts have the same value
   unsigned Selects = 0;   ///< where it is true, these parts have one value each
+  unsigned Zero = 0;      ///< and these of them are zero
 
   bool operator==(const IndexShape &) const = default;
 };

@@ -151,6 +151,8 @@ void Interpreter::judge(MpiCall &Call) {
   }
   if (Pragma)
     V.Value = *Pragma;
+  if (V.Value == Scope::Thread)
+    findCaller(Call);
   explain(Call);
   if (Pragma)
     V.Why = "as '#pragma gmpi scope(" + spelling(*Pragma).str() + ")' says";
@@ -219,6 +221,32 @@ void Interpreter::judgeControl(MpiCall &Call) {
                               S == Scope::Thread ? "threadIdx.x == 0" : "blockIdx.x == 0"});
   addNotes(Error, Condition, Call.At.Why);
   V.Error = std::move(Error);
+}
+
+/// Whether it is always the same thread that makes the call, and which.
+void Interpreter::findCaller(MpiCall &Call) {
+  Verdict &V = Call.Result;
+  const Control &At = Call.At;
+  unsigned Fixed = At.Zero;
+  if (selectsOneThread(Fixed, Shared.UsedParts) && selectsOneBlock(Fixed, Shared.UsedParts)) {
+    V.Caller = "0";
+  } else {
+    std::string Text;
+    for (const auto &[Parts, Comparison] : At.Named) {
+      Fixed |= Parts;
+      Text += Comparison + ", ";
+    }
+    if (selectsOneThread(Fixed, Shared.UsedParts) && selectsOneBlock(Fixed, Shared.UsedParts))
+      V.Caller = Text + "zero: " + std::to_string(At.Zero);
+  }
+  if (Call.Function.Kind != "nonblocking")
+    return;
+  for (unsigned I = 0; I < Call.E->getNumArgs() && I < Call.Uses.size(); ++I)
+    if (Call.Uses[I] == "buffer_out" || Call.Uses[I] == "buffer_inout")
+      if (const Place *Local = localTarget(value(Call.E->getArg(I)))) {
+        std::string Name = Local->spelled();
+        V.ReceivesInto = Name.empty() ? "a temporary" : Name;
+      }
 }
 
 /// Why it has its scope, for the remark.

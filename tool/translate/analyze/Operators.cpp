@@ -111,7 +111,7 @@ Value Interpreter::unary(const clang::UnaryOperator *E) {
   case clang::UO_LNot: {
     Value Not = V;
     Not.Shape = {};
-    Not.Shape.Selects = V.Shape.Parts;
+    Not.Shape.Selects = Not.Shape.Zero = V.Shape.Parts;
     Not.Targets.clear();
     return Not;
   }
@@ -157,9 +157,12 @@ Value Interpreter::binary(const clang::BinaryOperator *E) {
     Joined.addTargets(Right);
   }
   Joined.Shape = shapeOf(E, Left, Right);
-  if (E->isComparisonOp())
-    Joined.Shape.Selects = selectedParts(
+  if (E->isComparisonOp()) {
+    Selection Selected = selectedParts(
         E, true, [this](const Expr *Sub) { return value(Sub); }, Shared.Ast);
+    Joined.Shape.Selects = Selected.Fixed;
+    Joined.Shape.Zero = Selected.Zero;
+  }
   return Joined;
 }
 
@@ -178,8 +181,10 @@ Value Interpreter::assign(const clang::BinaryOperator *E) {
     Old.addTargets(New);
     // `leader &= threadIdx.y == 0`: still what it was, and more.
     IndexShape Shape;
-    if (Compound->getOpcode() == clang::BO_AndAssign && Type->isBooleanType())
+    if (Compound->getOpcode() == clang::BO_AndAssign && Type->isBooleanType()) {
       Shape.Selects = Old.Shape.Selects | New.Shape.Selects;
+      Shape.Zero = Old.Shape.Zero | New.Shape.Zero;
+    }
     Old.Shape = Shape;
     New = Old;
   }

@@ -52,6 +52,11 @@ struct ScopedCall {
   Scope Value;                 ///< `local` functions always have Thread: they synchronise nothing
   bool Local;                  ///< a `local` function of functions.def
   std::string Why; ///< one clause for the remark: "`dest` depends on threadIdx.x (line 7)"
+  /// Of thread scope: the one thread of the grid that makes it, the same for equal texts; empty
+  /// where it is not always one and the same thread.
+  std::string Caller = {};
+  /// Nonblocking: the local variable that the message is received into, if any.
+  std::string ReceivesInto = {};
 };
 
 /// One call, in one specialisation, of a device function that reaches MPI.

@@ -1,5 +1,8 @@
 #include "SingleThread.h"
+#include "KnownFunctions.h"
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace gmpi::translate {
 
@@ -75,34 +78,41 @@ const Expr *plain(const Expr *E) {
   }
 }
 
-/// Parts that are fixed where `Index == Other`.
-unsigned fixedByEquality(const Expr *Index, const Expr *Other, ValueOf Values,
-                         const clang::ASTContext &Context) {
+Selection operator|(const Selection &A, const Selection &B) {
+  return {A.Fixed | B.Fixed, A.Zero | B.Zero};
+}
+
+/// Where `Index == Other`.
+Selection fixedByEquality(const Expr *Index, const Expr *Other, ValueOf Values,
+                          const clang::ASTContext &Context) {
   IndexShape Shape = Values(Index).Shape;
   if (!Shape.Parts)
-    return 0;
+    return {};
   if (isConstant(Other, 0, Context))
-    return Shape.Parts;
+    return {Shape.Parts, Shape.Parts};
   Value Against = Values(Other);
   bool SameInGroup =
       Against.Level == Scope::Grid || (Against.Level == Scope::Block && !(Shape.Parts & AllBlock));
-  return Shape.Injective && SameInGroup ? Shape.Parts : 0;
+  return {Shape.Injective && SameInGroup ? Shape.Parts : 0, 0};
 }
 
-/// Parts that are zero where `Index < Bound` (or `Index <= Bound`).
-unsigned fixedByBound(const Expr *Index, const Expr *Bound, bool OrEqual, ValueOf Values,
-                      const clang::ASTContext &Context) {
-  return isConstant(Bound, OrEqual ? 0 : 1, Context) ? Values(Index).Shape.Parts : 0;
+/// Where `Index < Bound` (or `Index <= Bound`).
+Selection fixedByBound(const Expr *Index, const Expr *Bound, bool OrEqual, ValueOf Values,
+                       const clang::ASTContext &Context) {
+  unsigned Parts = isConstant(Bound, OrEqual ? 0 : 1, Context) ? Values(Index).Shape.Parts : 0;
+  return {Parts, Parts};
 }
 
-unsigned selectedByComparison(const BinaryOperator *E, bool Truth, ValueOf Values,
-                              const clang::ASTContext &Context) {
+clang::BinaryOperatorKind comparison(const BinaryOperator *E, bool Truth) {
+  return Truth ? E->getOpcode() : BinaryOperator::negateComparisonOp(E->getOpcode());
+}
+
+Selection selectedByComparison(const BinaryOperator *E, bool Truth, ValueOf Values,
+                               const clang::ASTContext &Context) {
   const Expr *L = E->getLHS(), *R = E->getRHS();
-  switch (Truth ? E->getOpcode() : BinaryOperator::negateComparisonOp(E->getOpcode())) {
-  case clang::BO_EQ: {
-    unsigned Left = fixedByEquality(L, R, Values, Context);
-    return Left | fixedByEquality(R, L, Values, Context);
-  }
+  switch (comparison(E, Truth)) {
+  case clang::BO_EQ:
+    return fixedByEquality(L, R, Values, Context) | fixedByEquality(R, L, Values, Context);
   case clang::BO_LT:
     return fixedByBound(L, R, false, Values, Context);
   case clang::BO_LE:
@@ -112,8 +122,42 @@ unsigned selectedByComparison(const BinaryOperator *E, bool Truth, ValueOf Value
   case clang::BO_GE:
     return fixedByBound(R, L, true, Values, Context);
   default:
-    return 0;
+    return {};
   }
+}
+
+/// Whether a function does nothing with a variable but read it.
+class OnlyRead : public clang::RecursiveASTVisitor<OnlyRead> {
+public:
+  explicit OnlyRead(const clang::VarDecl *Variable) : Variable(Variable) {}
+  bool shouldVisitImplicitCode() const { return true; }
+  bool VisitDeclRefExpr(clang::DeclRefExpr *E) {
+    Named += E->getDecl() == Variable;
+    return true;
+  }
+  bool VisitImplicitCastExpr(clang::ImplicitCastExpr *E) {
+    const auto *Name = llvm::dyn_cast<clang::DeclRefExpr>(E->getSubExpr()->IgnoreParens());
+    Read += E->getCastKind() == clang::CK_LValueToRValue && Name && Name->getDecl() == Variable;
+    return true;
+  }
+  bool holdsIn(const clang::FunctionDecl *Function) {
+    TraverseStmt(Function->getBody());
+    return Named == Read;
+  }
+
+private:
+  const clang::VarDecl *Variable;
+  unsigned Named = 0, Read = 0;
+};
+
+/// The variable that an expression reads, if nothing is done with it but that.
+const clang::VarDecl *readVariable(const Expr *E, const clang::FunctionDecl *In) {
+  const auto *Name = llvm::dyn_cast<clang::DeclRefExpr>(E);
+  const auto *Variable = Name ? llvm::dyn_cast<clang::VarDecl>(Name->getDecl()) : nullptr;
+  return Variable && Variable->hasLocalStorage() && Variable->getDeclContext() == In &&
+                 OnlyRead(Variable).holdsIn(In)
+             ? Variable
+             : nullptr;
 }
 
 } // namespace
@@ -136,8 +180,10 @@ IndexShape shapeOf(const BinaryOperator *E, const Value &Left, const Value &Righ
     bool Booleans = E->getOpcode() == clang::BO_LAnd;
     for (const Expr *Side : {E->getLHS(), E->getRHS()})
       Booleans |= Side->IgnoreParenImpCasts()->getType()->isBooleanType();
-    if (Booleans)
+    if (Booleans) {
       Both.Selects = Left.Shape.Selects | Right.Shape.Selects;
+      Both.Zero = Left.Shape.Zero | Right.Shape.Zero;
+    }
     return Both;
   }
   default:
@@ -150,6 +196,7 @@ IndexShape convertedShape(const IndexShape &Shape, clang::QualType From, clang::
   if (To->isBooleanType()) {
     IndexShape Truth;
     Truth.Selects = Shape.Selects;
+    Truth.Zero = Shape.Zero;
     Truth.Parts = Shape.Parts;
     return Truth;
   }
@@ -161,22 +208,82 @@ IndexShape convertedShape(const IndexShape &Shape, clang::QualType From, clang::
   return Shape;
 }
 
-unsigned selectedParts(const Expr *Condition, bool Truth, ValueOf Values,
-                       const clang::ASTContext &Context) {
+Selection selectedParts(const Expr *Condition, bool Truth, ValueOf Values,
+                        const clang::ASTContext &Context) {
   const Expr *E = plain(Condition);
   if (const auto *Not = llvm::dyn_cast<clang::UnaryOperator>(E);
       Not && Not->getOpcode() == clang::UO_LNot)
     return selectedParts(Not->getSubExpr(), !Truth, Values, Context);
   if (const auto *Binary = llvm::dyn_cast<BinaryOperator>(E)) {
-    if (Binary->getOpcode() == (Truth ? clang::BO_LAnd : clang::BO_LOr)) {
-      unsigned Left = selectedParts(Binary->getLHS(), Truth, Values, Context);
-      return Left | selectedParts(Binary->getRHS(), Truth, Values, Context);
-    }
+    if (Binary->getOpcode() == (Truth ? clang::BO_LAnd : clang::BO_LOr))
+      return selectedParts(Binary->getLHS(), Truth, Values, Context) |
+             selectedParts(Binary->getRHS(), Truth, Values, Context);
     if (Binary->isComparisonOp())
       return selectedByComparison(Binary, Truth, Values, Context);
   }
   IndexShape Shape = Values(Condition).Shape;
-  return Truth ? Shape.Selects : Shape.Parts;
+  return Truth ? Selection{Shape.Selects, Shape.Zero} : Selection{Shape.Parts, Shape.Parts};
+}
+
+void selectingComparisons(const Expr *Condition, bool Truth, ValueOf Values,
+                          const clang::FunctionDecl *In,
+                          llvm::function_ref<void(unsigned, const BinaryOperator *)> Visit) {
+  const Expr *E = plain(Condition);
+  if (const auto *Not = llvm::dyn_cast<clang::UnaryOperator>(E);
+      Not && Not->getOpcode() == clang::UO_LNot)
+    return selectingComparisons(Not->getSubExpr(), !Truth, Values, In, Visit);
+  if (const auto *Binary = llvm::dyn_cast<BinaryOperator>(E)) {
+    if (Binary->getOpcode() == (Truth ? clang::BO_LAnd : clang::BO_LOr))
+      for (const Expr *Side : {Binary->getLHS(), Binary->getRHS()})
+        selectingComparisons(Side, Truth, Values, In, Visit);
+    else if (Binary->isComparisonOp() && comparison(Binary, Truth) == clang::BO_EQ)
+      for (const Expr *Side : {Binary->getLHS(), Binary->getRHS()})
+        if (IndexShape Shape = Values(Side).Shape; Shape.Parts && Shape.Injective)
+          Visit(Shape.Parts, Binary);
+    return;
+  }
+  if (const clang::VarDecl *Variable = readVariable(E, In); Variable && Variable->getInit())
+    selectingComparisons(Variable->getInit(), Truth, Values, In, Visit);
+}
+
+std::optional<std::string> invariantText(const Expr *E, const clang::FunctionDecl *In) {
+  E = plain(E);
+  if (auto Constant = constantOf(E, In->getASTContext()))
+    return llvm::toString(*Constant, 10);
+  if (const auto *Binary = llvm::dyn_cast<BinaryOperator>(E);
+      Binary && (Binary->isAdditiveOp() || Binary->isMultiplicativeOp())) {
+    auto Left = invariantText(Binary->getLHS(), In), Right = invariantText(Binary->getRHS(), In);
+    if (Left && Right)
+      return "(" + *Left + " " + Binary->getOpcodeStr().str() + " " + *Right + ")";
+    return std::nullopt;
+  }
+  // `threadIdx.x`: a property, or a member.
+  if (const auto *Pseudo = llvm::dyn_cast<clang::PseudoObjectExpr>(E))
+    return invariantText(Pseudo->getSyntacticForm(), In);
+  const Expr *Base = nullptr;
+  std::string Part;
+  if (const auto *Property = llvm::dyn_cast<clang::MSPropertyRefExpr>(E)) {
+    Base = Property->getBaseExpr();
+    Part = Property->getPropertyDecl()->getNameAsString();
+  } else if (const auto *Member = llvm::dyn_cast<clang::MemberExpr>(E)) {
+    Base = Member->getBase();
+    Part = Member->getMemberDecl()->getNameAsString();
+  }
+  if (Base) {
+    if (const auto *Opaque = llvm::dyn_cast<clang::OpaqueValueExpr>(Base))
+      Base = Opaque->getSourceExpr();
+    const auto *Name = llvm::dyn_cast<clang::DeclRefExpr>(Base->IgnoreParenImpCasts());
+    if (!Name || !builtinVariable(Name->getDecl()))
+      return std::nullopt;
+    return Name->getDecl()->getNameAsString() + "." + Part;
+  }
+  const clang::VarDecl *Variable = readVariable(E, In);
+  if (!Variable)
+    return std::nullopt;
+  if (!llvm::isa<clang::ParmVarDecl>(Variable))
+    return Variable->getInit() ? invariantText(Variable->getInit(), In) : std::nullopt;
+  return In->hasAttr<clang::CUDAGlobalAttr>() ? std::optional(Variable->getNameAsString())
+                                              : std::nullopt;
 }
 
 bool selectsOneThread(unsigned Fixed, unsigned UsedParts) {

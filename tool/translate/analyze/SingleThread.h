@@ -7,6 +7,7 @@
 #pragma once
 
 #include "Lattice.h"
+#include <optional>
 
 namespace gmpi::translate {
 
@@ -22,9 +23,21 @@ IndexShape shapeOf(const clang::BinaryOperator *E, const Value &Left, const Valu
 IndexShape convertedShape(const IndexShape &Shape, clang::QualType From, clang::QualType To,
                           const clang::ASTContext &Context);
 
-/// The index parts that have one value for all threads for which the condition is `Truth`.
-unsigned selectedParts(const clang::Expr *Condition, bool Truth, ValueOf Values,
-                       const clang::ASTContext &Context);
+/// The index parts that have one value for all threads for which a condition holds, at a time.
+struct Selection {
+  unsigned Fixed = 0;
+  unsigned Zero = 0; ///< those of them that are zero, so always the same
+};
+Selection selectedParts(const clang::Expr *Condition, bool Truth, ValueOf Values,
+                        const clang::ASTContext &Context);
+/// The comparisons `Index == Other` that hold where the condition is `Truth`, by the parts that
+/// they fix, other than to zero. Variables that are only read stand for their initializers.
+void selectingComparisons(
+    const clang::Expr *Condition, bool Truth, ValueOf Values, const clang::FunctionDecl *In,
+    llvm::function_ref<void(unsigned Parts, const clang::BinaryOperator *)> Visit);
+/// The expression in terms of what is the same whenever the kernel evaluates it: constants, the
+/// kernel's parameters and CUDA's variables. Nothing if it is not made of these alone.
+std::optional<std::string> invariantText(const clang::Expr *E, const clang::FunctionDecl *In);
 
 /// Whether the fixed parts leave one thread of each block; one block of the grid.
 bool selectsOneThread(unsigned Fixed, unsigned UsedParts);

@@ -38,6 +38,14 @@ bool Specialiser::Entry::agreesWith(const Entry &Other) const {
          (Callee->Specialisation == 0 && Other.Callee->Specialisation == 0);
 }
 
+/// Another context in which the same stands there.
+void Specialiser::Entry::add(const Entry &Other) {
+  if (Call.Caller != Other.Call.Caller)
+    Call.Caller.clear();
+  if (Call.ReceivesInto.empty())
+    Call.ReceivesInto = Other.Call.ReceivesInto;
+}
+
 SourceLocation Specialiser::nameLocation(const clang::CallExpr *Call) const {
   const clang::Expr *Callee = Call->getCallee()->IgnoreParenImpCasts();
   SourceLocation Loc = Callee->getExprLoc();
@@ -103,8 +111,10 @@ void Specialiser::noteUniform(const Run &Of) {
 void Specialiser::merge(Version &Into, const Entry &New, SourceLocation At,
                         const FunctionDecl *In) {
   auto [Slot, IsNew] = Into.try_emplace(At, New);
-  if (IsNew || Slot->second.agreesWith(New))
+  if (IsNew)
     return;
+  if (Slot->second.agreesWith(New))
+    return Slot->second.add(New);
   if (isLambda(In))
     refuseLambda(At, New);
   else
@@ -138,7 +148,8 @@ Specialiser::Version Specialiser::versionOf(const Run &Of, std::optional<Scope> 
   for (const auto &[E, V] : Of.Calls) {
     Entry New;
     SourceLocation At = nameLocation(E);
-    New.Call = {E, At, V.Function->Name.str(), V.Value, V.Function->isLocal(), V.Why};
+    New.Call = {E,     At,       V.Function->Name.str(), V.Value, V.Function->isLocal(),
+                V.Why, V.Caller, V.ReceivesInto};
     New.In = Of.Function;
     merge(Own, New, At, Of.Function);
     if (!V.Function->isLocal())
@@ -203,7 +214,9 @@ unsigned Specialiser::place(const FunctionDecl *Instance, const Version &New, bo
       }
     }
     if (Agrees) {
-      Of.Versions[I].insert(New.begin(), New.end());
+      for (const auto &[At, E] : New)
+        if (auto [Slot, IsNew] = Of.Versions[I].try_emplace(At, E); !IsNew)
+          Slot->second.add(E);
       return I;
     }
     if (Kernel) {

@@ -30,6 +30,7 @@ private:
     std::optional<CalleeUse> Callee;
     const clang::FunctionDecl *In = nullptr; ///< the function or lambda it stands in
     bool agreesWith(const Entry &Other) const;
+    void add(const Entry &Other);
   };
   using Version = std::map<clang::SourceLocation, Entry>;
   struct Function {

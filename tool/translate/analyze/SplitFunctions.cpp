@@ -53,31 +53,6 @@ bool isGridBarrier(const CallExpr *Call) {
          classify(Call).What == Effect::GridMeets;
 }
 
-/// A method of a class template, in each class.
-std::vector<const FunctionDecl *> inClasses(const CXXMethodDecl *Written) {
-  std::vector<const FunctionDecl *> Result;
-  if (const ClassTemplateDecl *Template = Written->getParent()->getDescribedClassTemplate())
-    for (const ClassTemplateSpecializationDecl *Class : Template->specializations())
-      for (const CXXMethodDecl *Method : Class->methods())
-        if (Method->getInstantiatedFromMemberFunction() == Written && Method->hasBody())
-          Result.push_back(Method);
-  return Result;
-}
-
-std::vector<const FunctionDecl *> instancesOf(const FunctionDecl *Written) {
-  if (const auto *Method = dyn_cast<CXXMethodDecl>(Written);
-      Method && Method->getParent()->isDependentContext())
-    return inClasses(Method);
-  FunctionTemplateDecl *Template = Written->getDescribedFunctionTemplate();
-  if (!Template)
-    return {Written};
-  std::vector<const FunctionDecl *> Result;
-  for (const FunctionDecl *Each : Template->specializations())
-    if (const FunctionDecl *Body = nullptr; Each->hasBody(Body) && !Body->isDependentContext())
-      Result.push_back(Body);
-  return Result;
-}
-
 } // namespace
 
 /// A device function without MPI that meets at the grid's barrier.
@@ -105,8 +80,11 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
   if (Result->Scoped) {
     const Specialisation &S = Result->Scoped->Specialisations[Version];
     for (const ScopedCall &Call : S.Calls)
-      if (suspendsFor(Call))
-        Here[Where.position(Call.Loc)].Mpi = findMpiFunction("MPI_" + Call.Function);
+      if (bool Single = Singles.isCut(Written, Version, Call); Single || suspendsFor(Call)) {
+        SuspensionPoint &Point = Here[Where.position(Call.Loc)];
+        Point.Mpi = findMpiFunction("MPI_" + Call.Function);
+        Point.Single = Single;
+      }
     for (const CalleeUse &Use : S.Callees)
       if (const SplitFunction *Split = of(asWritten(Use.Callee), Use.Specialisation))
         Here[Where.position(Use.Loc)].Callee = Split;
@@ -129,6 +107,8 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
     Point.Call = Call;
     Point.Name = Name;
     Result->CallsMpi |= Point.Mpi || (Point.Callee && Point.Callee->CallsMpi);
+    Result->Single |= SplitFunction::single(Point);
+    Result->Together |= !Point.Single && (!Point.Callee || Point.Callee->Together);
     Result->Points.push_back(Point);
   };
   CallFinder(Visit, /*Lambdas=*/false).TraverseStmt(Written->getBody());

@@ -1,5 +1,6 @@
 // Where functions suspend when their kernels are split: the grid-scope MPI calls, the grid's
-// barriers, and the calls of device functions that suspend themselves.
+// barriers, the calls that one thread makes for itself where that is possible (SingleCalls), and
+// the calls of device functions that suspend themselves.
 //
 // Invariant: a function's resume points are numbered from 1, in source order. A call of a function
 // with N resume points takes N numbers, so a number says where in the whole chain of calls a kernel
@@ -9,7 +10,7 @@
 #include "../Diagnostics.h"
 #include "../MpiFunctions.h"
 #include "../model/Locations.h"
-#include "ScopeAnalysis.h"
+#include "SingleCalls.h"
 #include <map>
 #include <memory>
 #include <set>
@@ -24,6 +25,7 @@ struct SuspensionPoint {
   /// One of the three; none of them: the grid's barrier.
   const MpiFunction *Mpi = nullptr;
   const SplitFunction *Callee = nullptr;
+  bool Single = false; ///< Mpi: one thread suspends there, alone
   unsigned First = 0, Last = 0; ///< its resume points
 };
 
@@ -45,6 +47,10 @@ struct SplitFunction {
   std::vector<SuspensionPoint> Points; ///< in source order
   /// It suspends for more than barriers.
   bool CallsMpi = false;
+  /// One thread may suspend alone, in it or in what it calls.
+  bool Single = false;
+  /// The whole grid may.
+  bool Together = false;
   std::vector<CallInLambda> InLambdas;
   /// Barriers of the grid that are no suspension point.
   std::vector<clang::SourceLocation> OtherBarriers;
@@ -52,6 +58,10 @@ struct SplitFunction {
   std::vector<clang::SourceLocation> Repeated;
 
   unsigned resumePoints() const { return Points.empty() ? 0 : Points.back().Last; }
+  /// One thread may suspend alone there.
+  static bool single(const SuspensionPoint &Point) {
+    return Point.Single || (Point.Callee && Point.Callee->Single);
+  }
 };
 
 /// Whether a kernel is cut at this call: it is made for the whole grid, and comes back.
@@ -59,7 +69,8 @@ bool suspendsFor(const ScopedCall &Call);
 
 class SplitFunctions {
 public:
-  SplitFunctions(const Pass &Code, const ScopeResult &Scopes) : Code(Code), Scopes(Scopes) {}
+  SplitFunctions(const Pass &Code, const ScopeResult &Scopes, const SingleCalls &Singles)
+      : Code(Code), Scopes(Scopes), Singles(Singles) {}
 
   /// Null where the function has nothing to suspend for. Written: its definition.
   const SplitFunction *of(const clang::FunctionDecl *Written, unsigned Version);
@@ -74,6 +85,7 @@ private:
 
   const Pass &Code;
   const ScopeResult &Scopes;
+  const SingleCalls &Singles;
   using Key = std::pair<const clang::FunctionDecl *, unsigned>;
   std::map<Key, std::unique_ptr<SplitFunction>> Known;
 };

@@ -18,6 +18,7 @@ struct CallReport {
   Position At;
   std::string Function, In, Scope, Why;
   bool Queue = true, Split = false; ///< the lowerings that it has
+  std::string NotSplit = {};        ///< why not, where others of its scope are
   std::vector<Kept> Variables = {}; ///< split: those in scope that need something
 };
 
@@ -47,14 +48,16 @@ void addSplit(const Lowering &L, std::vector<CallReport> &Calls) {
     for (size_t I = 0; I < F->Points.size(); ++I) {
       const SuspensionPoint &Point = F->Points[I];
       auto Known = llvm::find_if(Calls, [&](const CallReport &Call) {
-        return Call.At == Point.Name.Begin && Call.Scope == "grid" && !Call.Split;
+        return Call.At == Point.Name.Begin && !Call.Split &&
+               Call.Scope == (Point.Single ? "thread" : "grid");
       });
       if (Known == Calls.end()) {
         std::string What = Point.Callee
                                ? "call of '" + Point.Callee->Written->getNameAsString() + "'"
                                : "barrier of the grid";
-        Calls.push_back({Point.Name.Begin, What, F->Written->getNameAsString(), "grid",
-                         Point.Callee ? "it suspends within" : ""});
+        bool Alone = Point.Callee && !Point.Callee->Together;
+        Calls.push_back({Point.Name.Begin, What, F->Written->getNameAsString(),
+                         Alone ? "thread" : "grid", Point.Callee ? "it suspends within" : ""});
         Known = std::prev(Calls.end());
       }
       Known->Split = true;
@@ -68,11 +71,14 @@ std::vector<CallReport> callReports(const Lowering &L) {
   std::vector<CallReport> Result;
   Locations Where(L.Code);
   for (const ScopedFunction &F : L.Scopes.Functions)
-    for (const Specialisation &S : F.Specialisations)
-      for (const ScopedCall &Call : S.Calls)
+    for (unsigned I = 0; I < F.Specialisations.size(); ++I)
+      for (const ScopedCall &Call : F.Specialisations[I].Calls) {
         Result.push_back({Where.position(Call.Loc), "MPI_" + Call.Function,
                           F.Function->getNameAsString(),
                           Call.Local ? "local" : spelling(Call.Value).str(), Call.Why});
+        if (L.Split)
+          Result.back().NotSplit = L.Split->singles().whyNot(F.Function, I, Call);
+      }
   std::set<Position> Scoped;
   for (const CallReport &Call : Result)
     Scoped.insert(Call.At);
@@ -103,7 +109,8 @@ std::string liveAcross(const CallReport &Call) {
 std::string notSplit(const Lowering &L, const ScopedFunction &F) {
   if (!F.Kernel || !L.Split || L.Split->find(F.Function))
     return "";
-  return F.Widest == Scope::Grid ? "it cannot be split" : "it makes no MPI call for its whole grid";
+  return F.Widest == Scope::Grid ? "it cannot be split"
+                                 : "it makes no MPI call at which to split it";
 }
 
 } // namespace
@@ -126,6 +133,8 @@ void printRemarks(const Lowering &L) {
       llvm::errs() << Call.Scope << " scope, " << lowerings(Call);
     if (!Call.Why.empty())
       llvm::errs() << ": " << Call.Why;
+    if (!Call.NotSplit.empty())
+      llvm::errs() << "; it stays with the queue: " << Call.NotSplit;
     llvm::errs() << liveAcross(Call) << "\n";
   }
 }
@@ -158,6 +167,8 @@ std::string jsonReport(const Lowering &L) {
     llvm::json::Object One{{"file", Call.At.File->Path}, {"line", Call.At.line()},
                            {"function", Call.Function},  {"in", Call.In},
                            {"scope", Call.Scope},        {"why", Call.Why}};
+    if (!Call.NotSplit.empty())
+      One["notSplit"] = Call.NotSplit;
     if (Call.Split) {
       llvm::json::Array Variables;
       for (const Kept &V : Call.Variables)

@@ -2,6 +2,7 @@
 // where it stands, when control comes by on its way to a resume point.
 #include "../../Precompiled.h"
 #include "Body.h"
+#include "Split.h"
 
 namespace gmpi::translate {
 
@@ -377,20 +378,24 @@ std::string BodySplitter::parameters() {
 /// What is live across a suspension point goes to the frame.
 std::string BodySplitter::saves(size_t Point) {
   std::string Text;
+  const char *Singles = L.Split->anySingle() ? ", true" : ""; // not all of a block may be here
   bool Dynamic = false;
   for (auto &[Place, V] : Plan.Variables) {
     if (!V.inFrame() || !V.LiveAt[Point] || V.How == Keeping::Resident)
       continue;
     if (V.Dynamic) {
-      Text += Dynamic ? "" : "gmpi_frame.save_dynamic_shared(); ";
+      std::string All = *Singles ? "<true>" : "";
+      Text += Dynamic ? "" : "gmpi_frame.save_dynamic_shared" + All + "(); ";
       Dynamic = true;
       continue;
     }
-    std::string How = V.How == Keeping::Shared      ? "_shared"
+    bool Shared = V.How == Keeping::Shared;
+    std::string How = Shared                        ? "_shared"
                       : V.How == Keeping::Reference ? "_reference"
                       : V.Uniform                   ? "_uniform"
                                                     : "";
-    Text += "gmpi_frame.save" + How + "<" + slot(V) + ">(" + alias(V) + "); ";
+    Text += "gmpi_frame.save" + How + "<" + slot(V) + (Shared ? Singles : "") + ">(" + alias(V) +
+            "); ";
   }
   return Text + Extra[Point];
 }
@@ -400,13 +405,15 @@ std::string BodySplitter::restoresShared(size_t Point) {
   std::string Text;
   bool Dynamic = false;
   for (auto &[Place, V] : Plan.Variables) {
-    if (V.How != Keeping::Shared || !V.LiveAt[Point] || (V.Dynamic && Dynamic))
+    if (V.How != Keeping::Shared || !V.LiveAt[Point] || (V.Dynamic && Dynamic) ||
+        F.Points[Point].Single)
       continue;
     Dynamic |= V.Dynamic;
     Text += V.Dynamic ? "gmpi_frame.restore_dynamic_shared(); "
                       : "gmpi_frame.restore_shared<" + slot(V) + ">(" + alias(V) + "); ";
   }
-  return Text.empty() ? "" : "if (gmpi_re) { " + Text + "} ";
+  std::string Alone = L.Split->anySingle() ? " && !gmpi_frame.alone()" : "";
+  return Text.empty() ? "" : "if (gmpi_re" + Alone + ") { " + Text + "} ";
 }
 
 } // namespace gmpi::translate

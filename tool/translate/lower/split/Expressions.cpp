@@ -281,7 +281,8 @@ std::string BodySplitter::callText(size_t Point, const std::string &Arguments) c
   const SuspensionPoint &P = F.Points[Point];
   std::string Rest = Arguments.empty() ? "" : ", " + Arguments;
   if (P.Mpi)
-    return "::gmpi::split::MPI_" + P.Mpi->Name.str() + "<" + std::to_string(P.First) +
+    return std::string("::gmpi::split::") + (P.Single ? "single::" : "") + "MPI_" +
+           P.Mpi->Name.str() + "<" + std::to_string(P.First) +
            ">(gmpi_frame, gmpi_re, " + L.site(P.Name.Begin) + Rest + ")";
   return "::gmpi::split::grid_sync<" + std::to_string(P.First) + ">(gmpi_frame, gmpi_re)";
 }

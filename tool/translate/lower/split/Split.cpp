@@ -21,22 +21,66 @@ bool suspends(const ScopedFunction &F) {
 
 } // namespace
 
+SplitLowering::SplitLowering(Lowering &L) : L(L), Singles(L.Code, L.Scopes) {}
+
 void SplitLowering::lower() {
-  if (!allCanSuspend())
-    return;
-  for (const ScopedFunction &F : L.Scopes.Functions) {
-    if (!F.Kernel)
-      continue;
-    const SplitFunction *Split = Functions.of(F.Function, 0);
-    if (Split && !Split->Instances.empty())
-      make(*Split);
-    else if (!Split && suspends(F)) // from where it cannot
-      refuseLambdas(F.Function, Functions.inLambdas(F.Function, 0));
+  L.Split = this;
+  do
+    makeAll();
+  while (giveUpSingles());
+  for (const Refused &R : Refusals) {
+    L.refuseSplit(R.Loc, R.Id, R.Arguments);
+    if (R.CallInLambda.isValid())
+      L.Code.diagnostics().note(NoteId::call_in_lambda, R.CallInLambda);
   }
   for (auto &[F, V] : Versions)
     if (!F->Kernel && V.good())
       if (auto S = readSignature(L.Code, F->Written))
         insertDeviceFunction(V, *S);
+}
+
+void SplitLowering::makeAll() {
+  Versions.clear();
+  Refusals.clear();
+  AnySingle = Singles.any();
+  Functions.emplace(L.Code, L.Scopes, Singles);
+  if (!allCanSuspend())
+    return;
+  for (const ScopedFunction &F : L.Scopes.Functions) {
+    if (!F.Kernel)
+      continue;
+    const SplitFunction *Split = Functions->of(F.Function, 0);
+    if (Split && !Split->Instances.empty())
+      make(*Split);
+    else if (!Split && suspends(F)) // from where it cannot
+      refuseLambdas(F.Function, Functions->inLambdas(F.Function, 0));
+  }
+}
+
+/// A kernel that cannot be split may be better off without those suspensions that the queue can
+/// stand in for. True if there were any.
+bool SplitLowering::giveUpSingles() {
+  bool Any = false;
+  for (const ScopedFunction &F : L.Scopes.Functions) {
+    if (!F.Kernel || find(F.Function))
+      continue;
+    std::string Kernel = "'" + F.Function->getNameAsString() + "'";
+    Any |= giveUpSingles(F, 0, "kernel " + Kernel + " cannot be split there");
+  }
+  return Any;
+}
+
+bool SplitLowering::giveUpSingles(const ScopedFunction &F, unsigned Version,
+                                  const std::string &Why) {
+  bool Any = Singles.giveUp(F.Function, Version, Why);
+  for (const CalleeUse &Use : F.Specialisations[Version].Callees)
+    if (const ScopedFunction *Callee = L.Scopes.find(Use.Callee))
+      Any |= giveUpSingles(*Callee, Use.Specialisation, Why);
+  return Any;
+}
+
+void SplitLowering::refuse(SourceLocation Loc, DiagId Id, std::vector<std::string> Arguments) {
+  Refusals.push_back({Loc, Id, std::move(Arguments)});
 }
 
 /// Operators, conversions, constructors and virtual functions are called where no call is written:
@@ -49,8 +93,8 @@ bool SplitLowering::allCanSuspend() {
       continue;
     if (!calledWithoutName(F.Function).empty() && suspends(F)) {
       Good = false;
-      L.refuseSplit(Locations(L.Code).shown(F.Function->getLocation()), DiagId::split_function,
-                    {F.Function->getNameAsString()});
+      refuse(Locations(L.Code).shown(F.Function->getLocation()), DiagId::split_function,
+             {F.Function->getNameAsString()});
     }
   }
   return Good;
@@ -59,9 +103,9 @@ bool SplitLowering::allCanSuspend() {
 void SplitLowering::refuseLambdas(const FunctionDecl *Of, llvm::ArrayRef<CallInLambda> Calls) {
   Locations Where(L.Code);
   for (const CallInLambda &Each : Calls) {
-    L.refuseSplit(Where.shown(Each.Lambda), DiagId::split_lambda, {Of->getNameAsString()});
+    refuse(Where.shown(Each.Lambda), DiagId::split_lambda, {Of->getNameAsString()});
     if (Each.Call.isValid())
-      L.Code.diagnostics().note(NoteId::call_in_lambda, Where.shown(Each.Call));
+      Refusals.back().CallInLambda = Where.shown(Each.Call);
   }
 }
 
@@ -80,7 +124,7 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
   V.Function = &F;
   auto Refuse = [&](SourceLocation Loc, DiagId Id, std::vector<std::string> Arguments) {
     Arguments.insert(Arguments.begin(), F.Written->getNameAsString());
-    L.refuseSplit(Loc, Id, Arguments);
+    refuse(Loc, Id, std::move(Arguments));
   };
   std::vector<const SplitVersion *> Callees;
   bool Good = true;
@@ -156,7 +200,7 @@ bool SplitLowering::checkSharedArguments(const SplitFunction &F, const FramePlan
 bool SplitLowering::usesQueue(const ScopedFunction &F, unsigned Version) const {
   const Specialisation &S = F.Specialisations[Version];
   for (const ScopedCall &Call : S.Calls)
-    if (Call.Local || Call.Value != Scope::Grid)
+    if (Call.Local || (Call.Value != Scope::Grid && !Singles.isCut(F.Function, Version, Call)))
       return true;
   return llvm::any_of(S.Callees, [&](const CalleeUse &Use) {
     const ScopedFunction *Callee = L.Scopes.find(Use.Callee);
@@ -170,7 +214,7 @@ std::string SplitLowering::prologue(const SplitFunction &F, const FramePlan &Pla
     Text += " ::gmpi::Participant gmpi_participant(gmpi_segment.launched());";
   Text += " bool gmpi_re = gmpi_resume != 0;";
   if (Plan.Exits)
-    Text += " if (gmpi_frame.gone()) return;";
+    Text += F.Single ? " if (gmpi_frame.absent()) return;" : " if (gmpi_frame.gone()) return;";
   return Text;
 }
 
@@ -184,8 +228,8 @@ bool SplitLowering::canBeMethod(const FunctionDecl *F) {
   if (cannotBeCopied(F).empty() && !Nested && !InLambda &&
       !F->getReturnType()->isRValueReferenceType())
     return true;
-  L.refuseSplit(Locations(L.Code).shown(F->getLocation()), DiagId::split_function,
-                {F->getNameAsString()});
+  refuse(Locations(L.Code).shown(F->getLocation()), DiagId::split_function,
+         {F->getNameAsString()});
   return false;
 }
 

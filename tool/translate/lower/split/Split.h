@@ -29,15 +29,28 @@ struct SplitVersion {
 /// The split versions of all functions of a file.
 class SplitLowering {
 public:
-  explicit SplitLowering(Lowering &L) : L(L), Functions(L.Code, L.Scopes) {}
+  explicit SplitLowering(Lowering &L);
 
   /// Plans and writes everything; device functions' versions are inserted behind them.
   void lower();
   /// A kernel's; null where it has none.
   const SplitVersion *find(const clang::FunctionDecl *Kernel) const;
   const std::map<const SplitFunction *, SplitVersion> &all() const { return Versions; }
+  const SingleCalls &singles() const { return Singles; }
+  /// Whether one thread may suspend alone anywhere in the file.
+  bool anySingle() const { return AnySingle; }
 
 private:
+  struct Refused {
+    clang::SourceLocation Loc;
+    DiagId Id;
+    std::vector<std::string> Arguments;
+    clang::SourceLocation CallInLambda = {}; ///< for the note that follows
+  };
+  void makeAll();
+  bool giveUpSingles();
+  bool giveUpSingles(const ScopedFunction &F, unsigned Version, const std::string &Why);
+  void refuse(clang::SourceLocation Loc, DiagId Id, std::vector<std::string> Arguments);
   SplitVersion &make(const SplitFunction &F);
   std::string functionText(const SplitVersion &V, Edits &Own, const Signature &S) const;
   std::string kernelText(const SplitVersion &V, Edits &Own, const Signature &S) const;
@@ -51,8 +64,11 @@ private:
   void insertDeviceFunction(const SplitVersion &V, const Signature &S);
 
   Lowering &L;
-  SplitFunctions Functions;
+  SingleCalls Singles;
+  bool AnySingle = false;
+  std::optional<SplitFunctions> Functions;
   std::map<const SplitFunction *, SplitVersion> Versions;
+  std::vector<Refused> Refusals; ///< told once it is clear that they stay
 };
 
 } // namespace gmpi::translate
