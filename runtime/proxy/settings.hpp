@@ -2,7 +2,7 @@
 //
 //   GMPI_TIMEOUT=S     end the job when a rank has made no progress for S seconds (default: never)
 //   GMPI_STALL=S       report outstanding calls after S seconds without progress (default 60)
-//   GMPI_STAGING_MB=N  page-locked memory a device for messages over 32 KiB (default 64)
+//   GMPI_STAGING_MB=N  page-locked memory a device for messages over 64 KiB (default 64)
 //   GMPI_LOWER=L       queue or split: how kernels that have both make their MPI calls (default: queue
 //                      where the grid is resident as a whole)
 //   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost

@@ -10,7 +10,7 @@ namespace gmpi {
 constexpr std::uint32_t ring_slots = 256;     ///< Attributes in flight to the proxy; a power of two
 constexpr std::uint32_t request_slots = 1024; ///< calls unfinished at a time; at most 1024
 constexpr std::uint32_t launch_slots = 256;   ///< of them, the first: one for each launch's grid calls
-constexpr std::uint32_t inline_bytes = 32768; ///< payload area beside an Attribute, and a Reply
+constexpr std::uint32_t inline_bytes = 65536; ///< payload area beside an Attribute, and a Reply
 constexpr std::uint32_t datatype_slots = 256; ///< hash table of predefined datatypes
 constexpr std::uint32_t comm_slots = 256;     ///< hash table of communicators' sizes
 constexpr std::uint32_t broadcast_bytes = 4096;

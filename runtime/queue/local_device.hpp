@@ -45,7 +45,7 @@ GMPI_DEVICE int get_count(const Arguments &a) {
 /// MPI_Wtime minus %globaltimer, in seconds: what the host answers stands for the middle of the
 /// question (Cristian 1989). One that took long, since the GPU served somebody else meanwhile, says
 /// little, so the quickest of a few counts.
-GMPI_NOINLINE double ask_wtime_offset(Site site) {
+GMPI_OUT_OF_LINE double ask_wtime_offset(Site site) {
   constexpr int most_questions = 8;
   constexpr unsigned long long quick = 50000; // ns
   unsigned long long best = ~0ull;

@@ -161,8 +161,8 @@ public:
   GMPI_DEVICE void save_uniform(const T &value) const {
     check<T, Bytes>();
     if (elected())
-      split::copy(*reinterpret_cast<split::Plain<T> *>(segment_->next_uniform + uniform_ + Offset),
-                  value);
+      split::copy_in_common(
+          *reinterpret_cast<split::Plain<T> *>(segment_->next_uniform + uniform_ + Offset), value);
   }
 
   template <unsigned Offset, unsigned Bytes, class T>
