@@ -14,7 +14,8 @@
 
 using namespace gmpi;
 
-static const int environment = setenv("GMPI_CPU_MULTIPROCESSORS", "4", 1);
+static const int environment = setenv("GMPI_CPU_MULTIPROCESSORS", "4", 1) +
+                               setenv("GMPI_CPU_STACK_KB", "256", 1); // for large local buffers
 
 namespace {
 
