@@ -218,6 +218,9 @@ void Driver::wait_for(const cudaStream_t *stream) {
       backoff.wait();
 }
 
+/// What streams may be given behind a launch. CUDA's own queues have room for 1024.
+constexpr std::uint32_t most_behind_launch = 400;
+
 void Driver::enqueue_behind_launches(cudaStream_t stream) {
   std::unique_lock lock(mutex_);
   Flight *first = nullptr;

@@ -37,11 +37,6 @@ void wait_for(cudaStream_t stream) {
   cudaEventDestroy(event);
 }
 
-void wait_for_place(cudaStream_t stream) {
-  if (Driver *driver = driver_in_the_way())
-    driver->enqueue_behind_launches(stream);
-}
-
 enum class Memory { device, page_locked, pageable };
 
 Memory memory_of(const void *address) {
@@ -85,28 +80,30 @@ CopyGuard::CopyGuard(cudaStream_t stream, const void *to, const void *from, cuda
   if (touches_host(to, from, kind))
     wait_for(stream);
   else
-    wait_for_place(stream);
+    before_enqueue(stream);
 }
 
 /// Up to so many bytes of pageable memory CUDA takes along and returns.
 constexpr size_t taken_along = 65536;
 
-AsyncCopyGuard::AsyncCopyGuard(cudaStream_t stream, const void *to, const void *from,
-                               size_t bytes) {
+void before_async_copy(cudaStream_t stream, const void *to, const void *from, size_t bytes) {
   if (driver_in_the_way() == nullptr)
     return;
   if (memory_of(to) == Memory::pageable ||
       (bytes > taken_along && memory_of(from) == Memory::pageable))
     wait_for(stream);
   else
-    wait_for_place(stream);
+    before_enqueue(stream);
 }
 
-FreeGuard::FreeGuard() {
+void before_free() {
   if (driver_in_the_way() != nullptr)
     cudaDeviceSynchronize(); // by way of its own guard
 }
 
-EnqueueGuard::EnqueueGuard(cudaStream_t stream) { wait_for_place(stream); }
+void before_enqueue(cudaStream_t stream) {
+  if (Driver *driver = driver_in_the_way())
+    driver->enqueue_behind_launches(stream);
+}
 
 } // namespace gmpi::split

@@ -1,10 +1,12 @@
-// The host program's CUDA calls while split kernels are in flight. A call that waits inside CUDA keeps
-// a lock that other threads' launches need, the driver's among them: so `kernel<<<...>>>();
-// cudaMemcpy(...)` would wait for a kernel that waits for its next segment. Such calls therefore wait
-// first, in one that keeps no lock (cudaEventSynchronize, cudaDeviceSynchronize), for what they would
-// wait for anyway. (Which calls keep it was measured, CUDA 13.0: docs/runtime-protocol.md.)
+// The host program's CUDA calls while split kernels are in flight. A call that waits inside CUDA
+// keeps a lock that other threads' launches need, the driver's among them: so `kernel<<<...>>>();
+// cudaMemcpy(...)` would wait for a kernel that waits for its next segment. Such calls therefore
+// wait first, in one that keeps no lock (cudaEventSynchronize, cudaDeviceSynchronize), for what
+// they would wait for anyway. (Which calls keep it was measured, CUDA 13.0:
+// docs/runtime-protocol.md.)
 //
-// Invariant: nothing waits here that would not have waited in CUDA; the driver's own calls never do.
+// Invariant: nothing waits here that would not have waited in CUDA; the driver's own calls never
+// do.
 #pragma once
 
 #include "../proxy/host_wait.hpp"
@@ -34,7 +36,8 @@ private:
   HostWait wait_;
 };
 
-/// Around a copy that returns at its end. `to`, `from`: null where it is known not to be the host's.
+/// Around a copy that returns at its end. `to`, `from`: null where it is known not to be the
+/// host's.
 class CopyGuard {
 public:
   CopyGuard(cudaStream_t stream, const void *to, const void *from, cudaMemcpyKind kind);
@@ -43,22 +46,11 @@ private:
   HostWait wait_;
 };
 
-/// Around a copy that returns at once if the host's memory is page-locked.
-class AsyncCopyGuard {
-public:
-  AsyncCopyGuard(cudaStream_t stream, const void *to, const void *from, size_t bytes);
-};
-
-/// Around what waits for the whole device.
-class FreeGuard {
-public:
-  FreeGuard();
-};
-
-/// Around what gives a stream more to do.
-class EnqueueGuard {
-public:
-  explicit EnqueueGuard(cudaStream_t stream);
-};
+/// Before a copy that returns at once if the host's memory is page-locked.
+void before_async_copy(cudaStream_t stream, const void *to, const void *from, size_t bytes);
+/// Before what waits for the whole device.
+void before_free();
+/// Before what gives a stream more to do.
+void before_enqueue(cudaStream_t stream);
 
 } // namespace gmpi::split

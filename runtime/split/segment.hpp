@@ -55,7 +55,7 @@ struct Request {
   bool gathered;    ///< the data to send lies in the Segment's `outgoing`; false before the segment
   bool too_large;   ///< what should lie in `data` has no room there
   Site site;
-  std::uint64_t words[12]; ///< its arguments, by encode_arguments()
+  std::uint64_t words[argument_words]; ///< its arguments, by encode_arguments()
   std::uint64_t thread;    ///< `single`: who makes the call, numbered in the grid
   std::uint64_t data_bytes;
   alignas(16) unsigned char data[inline_bytes]; ///< sent data or request handles of own memory
@@ -81,9 +81,9 @@ struct Segment {
   std::uint32_t *at;          ///< with it: the last suspension that each thread has come to
   std::uint64_t thread_slots; ///< threads of the grid, rounded up to whole warps
   split::Request *request;    ///< mapped host memory
-  unsigned char *outgoing;    ///< the same: room for inline_bytes of data to send
-  std::uint32_t *arrivals;    ///< in device memory; 0 before the segment and after it
   split::Request *single;     ///< the same, for calls that one thread makes for itself
+  unsigned char *outgoing;    ///< mapped host memory: room for inline_bytes of data to send
+  std::uint32_t *arrivals;    ///< in device memory; 0 before the segment and after it
   std::uint64_t only;         ///< the one thread that runs this segment, or all_threads
   std::uint32_t singles;      ///< such calls of this launch so far
   std::uint32_t launch;       ///< number in the proxy's table

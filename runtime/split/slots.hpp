@@ -16,8 +16,6 @@
 namespace gmpi::split {
 
 constexpr std::uint32_t launches_at_once = 64; ///< of one device
-/// What a stream may be given behind one of them. CUDA's own queues have room for 1024.
-constexpr std::uint32_t most_behind_launch = 400;
 constexpr std::uint32_t driver_slots = 1024;   ///< numbered from request_slots on in Attributes
 /// Added to the device's number in requests that the driver has made.
 constexpr std::uint32_t driver_device = 32;

@@ -144,13 +144,6 @@ GMPI_DEVICE void return_own(const Frame &frame, Function function, const Argumen
     __syncthreads();
 }
 
-GMPI_DEVICE constexpr bool sends(Function function) {
-  return function == Function::Send || function == Function::Ssend ||
-         function == Function::Isend || function == Function::Sendrecv ||
-         function == Function::Bcast || function == Function::Reduce ||
-         function == Function::Allreduce;
-}
-
 /// The block that has come last takes what is sent, if it is small, to the host.
 GMPI_OUT_OF_LINE void gather(split::Request *request, unsigned char *outgoing, const void *in,
                              std::uint64_t bytes) {
@@ -166,7 +159,7 @@ GMPI_OUT_OF_LINE void gather(split::Request *request, unsigned char *outgoing, c
 GMPI_DEVICE void gather_small(const Frame &frame, Function function, const Arguments &a) {
   const Segment &segment = frame.segment();
   const void *in = sent_from(function, a);
-  if (!sends(function) || segment.elected != nullptr || in == nullptr || frame.is_own(in))
+  if (in == nullptr || segment.elected != nullptr || frame.is_own(in))
     return;
   bool last = false;
   __syncthreads();
@@ -182,14 +175,21 @@ GMPI_DEVICE void gather_small(const Frame &frame, Function function, const Argum
   gather(segment.request, segment.outgoing, in, buffers_of(function, a, message_bytes).in_bytes);
 }
 
+/// Whether this is the call that the segment resumes from; the thread then gets what it returned.
+GMPI_DEVICE bool resumes_here(const Frame &frame, bool &resumes, Function function,
+                              const Arguments &a) {
+  if (!resumes)
+    return false;
+  resumes = false;
+  return_own(frame, function, a);
+  return true;
+}
+
 template <int Point>
 GMPI_DEVICE bool suspend(const Frame &frame, bool &resumes, Function function, Site site,
                          const Arguments &a) {
-  if (resumes) {
-    resumes = false;
-    return_own(frame, function, a);
+  if (resumes_here(frame, resumes, function, a))
     return false;
-  }
   if (frame.elect())
     announce(frame.segment().request, frame.next_number(), frame.first_point() + Point, function,
              site, a, own_memory(frame, function, a));
@@ -201,11 +201,8 @@ GMPI_DEVICE bool suspend(const Frame &frame, bool &resumes, Function function, S
 template <int Point>
 GMPI_DEVICE bool suspend_single(const Frame &frame, bool &resumes, Function function, Site site,
                                 const Arguments &a) {
-  if (resumes) {
-    resumes = false;
-    return_own(frame, function, a);
+  if (resumes_here(frame, resumes, function, a))
     return false;
-  }
   const Segment &segment = frame.segment();
   segment.single->thread = grid_thread();
   announce(segment.single, segment.singles + 1, frame.first_point() + Point, function, site, a,

@@ -1,9 +1,11 @@
 // Builds the graph from the control flow graphs of the kernels and of all that they call.
 #include "GridPaths.h"
 #include "../Precompiled.h"
+#include "../model/Model.h"
 #include "KnownFunctions.h"
 #include "MpiReach.h"
 #include "Polling.h"
+#include "SpecialFunctions.h"
 #include "clang/Analysis/CFG.h"
 
 namespace gmpi::translate {
@@ -27,11 +29,6 @@ std::vector<const FunctionDecl *> inClasses(const CXXMethodDecl *Written) {
         if (Method->getInstantiatedFromMemberFunction() == Written && Method->hasBody())
           Result.push_back(Method);
   return Result;
-}
-
-bool isLambda(const FunctionDecl *Function) {
-  const auto *Method = dyn_cast<CXXMethodDecl>(Function);
-  return Method && Method->getParent()->isLambda();
 }
 
 /// Functions by which the threads of a warp or a smaller group meet or exchange values.
@@ -277,16 +274,6 @@ private:
       call(Callee, E->getExprLoc(), versionOf(E, Callee));
   }
 
-  SourceLocation nameOf(const CallExpr *E) const {
-    const Expr *Callee = E->getCallee()->IgnoreParenImpCasts();
-    SourceLocation Loc = Callee->getExprLoc();
-    if (const auto *Member = dyn_cast<MemberExpr>(Callee))
-      Loc = Member->getMemberLoc();
-    else if (const auto *Name = dyn_cast<DeclRefExpr>(Callee))
-      Loc = Name->getLocation();
-    return Context.getSourceManager().getFileLoc(Loc);
-  }
-
   Version versionOf(const CallExpr *E, const FunctionDecl *Callee) const {
     if (isLambda(Callee))
       return Current;
@@ -295,13 +282,13 @@ private:
       return {};
     if (const Specialisation *S = Current.calls())
       for (const CalleeUse &Use : S->Callees)
-        if (Use.Loc == nameOf(E))
+        if (Use.Loc == nameLocation(E, Context.getSourceManager()))
           return {Of, Use.Specialisation};
     return {Of, 0};
   }
 
   void addMpi(const CallExpr *E) {
-    SourceLocation Loc = nameOf(E);
+    SourceLocation Loc = nameLocation(E, Context.getSourceManager());
     const ScopedCall *Found = nullptr;
     auto Look = [&](const Specialisation &S) {
       for (const ScopedCall &Call : S.Calls)

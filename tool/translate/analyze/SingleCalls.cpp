@@ -5,6 +5,7 @@
 #include "KnownFunctions.h"
 #include "MpiReach.h"
 #include "SharedPointers.h"
+#include "SpecialFunctions.h"
 #include "SplitFunctions.h"
 
 namespace gmpi::translate {
@@ -16,13 +17,6 @@ namespace {
 bool isA(const ScopedCall &Call, llvm::StringRef Kind) {
   const MpiFunction *Mpi = findMpiFunction("MPI_" + Call.Function);
   return Mpi && Mpi->Kind == Kind;
-}
-
-/// Called where no call of it is written: it cannot suspend.
-bool isCalledUnseen(const FunctionDecl *F) {
-  const auto *Method = dyn_cast<CXXMethodDecl>(F);
-  return isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(F) ||
-         F->isOverloadedOperator() || (Method && Method->isVirtual());
 }
 
 } // namespace
@@ -40,7 +34,7 @@ SingleCalls::SingleCalls(const Pass &Code, const ScopeResult &Scopes) : Code(Cod
           New.Why = "a block makes it, not one thread of the grid";
         else if (Call.Caller.empty())
           New.Why = "it is not always one and the same thread of the grid that makes it";
-        else if (isCalledUnseen(F.Function))
+        else if (!calledWithoutName(F.Function).empty())
           New.Why = "it stands in a lambda or another function that cannot suspend";
         else if (!Call.ReceivesInto.empty())
           New.Why =
@@ -113,8 +107,7 @@ bool SingleCalls::keepsRequestsInQueue() {
 }
 
 std::string SingleCalls::judgeArguments(const PathNode &Node) const {
-  if (const auto *Method = dyn_cast<CXXMethodDecl>(Node.In);
-      Method && Method->getParent()->isLambda())
+  if (isLambda(Node.In))
     return "it stands in a lambda or another function that cannot suspend";
   SharedPointers IntoShared(Code);
   IntoShared.add(Node.In);

@@ -6,6 +6,11 @@ namespace gmpi::translate {
 
 using namespace clang;
 
+bool isLambda(const FunctionDecl *Function) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(Function);
+  return Method && Method->getParent()->isLambda();
+}
+
 std::string calledWithoutName(const FunctionDecl *Function) {
   if (isa<CXXConstructorDecl>(Function))
     return "a constructor";

@@ -1,4 +1,5 @@
-// Functions of which there cannot be a second version beside the first: for another scope, or split.
+// Functions other than ordinary ones, and those of which there cannot be a second version beside the
+// first: for another scope, or split.
 #pragma once
 
 #include <string>
@@ -8,6 +9,9 @@ class FunctionDecl;
 } // namespace clang
 
 namespace gmpi::translate {
+
+/// The call operator of a lambda.
+bool isLambda(const clang::FunctionDecl *Function);
 
 /// Why a call cannot be given to another function in this one's place: "a constructor" is called where
 /// nobody writes its name. Empty for functions that are called by their name alone.

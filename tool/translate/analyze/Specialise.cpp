@@ -1,4 +1,5 @@
 #include "Specialise.h"
+#include "../model/Model.h"
 #include "SpecialFunctions.h"
 #include "clang/AST/DynamicRecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
@@ -9,11 +10,6 @@ using clang::FunctionDecl;
 using clang::SourceLocation;
 
 namespace {
-
-bool isLambda(const FunctionDecl *Function) {
-  const auto *Method = llvm::dyn_cast<clang::CXXMethodDecl>(Function);
-  return Method && Method->getParent()->isLambda();
-}
 
 std::string quoted(const FunctionDecl *Function) { return "'" + Function->getNameAsString() + "'"; }
 
@@ -44,16 +40,6 @@ void Specialiser::Entry::add(const Entry &Other) {
     Call.Caller.clear();
   if (Call.ReceivesInto.empty())
     Call.ReceivesInto = Other.Call.ReceivesInto;
-}
-
-SourceLocation Specialiser::nameLocation(const clang::CallExpr *Call) const {
-  const clang::Expr *Callee = Call->getCallee()->IgnoreParenImpCasts();
-  SourceLocation Loc = Callee->getExprLoc();
-  if (const auto *Member = llvm::dyn_cast<clang::MemberExpr>(Callee))
-    Loc = Member->getMemberLoc();
-  else if (const auto *Name = llvm::dyn_cast<clang::DeclRefExpr>(Callee))
-    Loc = Name->getLocation(); // not that of a qualifier
-  return Context.getSourceManager().getFileLoc(Loc);
 }
 
 void Specialiser::report(const ScopeError &Error) {
@@ -100,7 +86,7 @@ void Specialiser::noteUniform(const Run &Of) {
     std::set<SourceLocation> Places;
     for (const clang::ValueDecl *V : Variables)
       Places.insert(Sources.getFileLoc(V->getLocation()));
-    auto [Slot, New] = Uniform.try_emplace(nameLocation(Call), Places);
+    auto [Slot, New] = Uniform.try_emplace(nameLocation(Call, Context.getSourceManager()), Places);
     if (!New)
       std::erase_if(Slot->second, [&](SourceLocation Loc) { return !Places.count(Loc); });
   }
@@ -147,7 +133,7 @@ Specialiser::Version Specialiser::versionOf(const Run &Of, std::optional<Scope> 
   Version Own;
   for (const auto &[E, V] : Of.Calls) {
     Entry New;
-    SourceLocation At = nameLocation(E);
+    SourceLocation At = nameLocation(E, Context.getSourceManager());
     New.Call = {E,     At,       V.Function->Name.str(), V.Value, V.Function->isLocal(),
                 V.Why, V.Caller, V.ReceivesInto};
     New.In = Of.Function;
@@ -188,7 +174,7 @@ Specialiser::Version Specialiser::versionOf(const Run &Of, std::optional<Scope> 
     }
     const auto *Call = static_cast<const clang::CallExpr *>(By);
     Entry New;
-    SourceLocation At = nameLocation(Call);
+    SourceLocation At = nameLocation(Call, Context.getSourceManager());
     New.Callee = CalleeUse{Call, At, asWritten(Callee->Function), Callees.Index};
     New.In = Of.Function;
     merge(Own, New, At, Of.Function);
@@ -321,7 +307,7 @@ void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared
     Of.Versions.emplace_back();
   for (Version &Each : Of.Versions) {
     for (auto [E, Mpi] : Finder.Calls) {
-      SourceLocation At = nameLocation(E);
+      SourceLocation At = nameLocation(E, Context.getSourceManager());
       std::optional<Scope> Pragma;
       if (!Mpi->isLocal())
         Pragma = Shared.pragmaFor(E->getExprLoc());
@@ -339,7 +325,7 @@ void Specialiser::addUnreached(const FunctionDecl *Written, const Engine &Shared
     for (const clang::CallExpr *E : Finder.Callees) {
       if (isLambda(E->getDirectCallee()) || !calledWithoutName(E->getDirectCallee()).empty())
         continue;
-      SourceLocation At = nameLocation(E);
+      SourceLocation At = nameLocation(E, Context.getSourceManager());
       Entry New;
       New.Callee = CalleeUse{E, At, asWritten(E->getDirectCallee()), 0};
       Each.try_emplace(At, New);

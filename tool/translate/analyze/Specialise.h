@@ -50,7 +50,6 @@ private:
   void report(const ScopeError &Error);
   void reportErrors(const Run &Of);
   void noteUniform(const Run &Of);
-  clang::SourceLocation nameLocation(const clang::CallExpr *Call) const;
 
   clang::ASTContext &Context;
   MpiReach &Reach;

@@ -271,6 +271,10 @@ SourceLocation nameLocation(const Expr *Name) {
   return Name->getExprLoc();
 }
 
+SourceLocation nameLocation(const CallExpr *Call, const SourceManager &Sources) {
+  return Sources.getFileLoc(nameLocation(Call->getCallee()->IgnoreParenImpCasts()));
+}
+
 bool isDeviceCode(const FunctionDecl *F) {
   return F->hasAttr<CUDAGlobalAttr>() || F->hasAttr<CUDADeviceAttr>();
 }

@@ -15,6 +15,7 @@ class CallExpr;
 class CUDAKernelCallExpr;
 class Expr;
 class FunctionDecl;
+class SourceManager;
 class TagDecl;
 class VarDecl;
 } // namespace clang
@@ -94,6 +95,9 @@ Model buildModel(const Pass &P);
 
 /// Where the name itself stands in an expression that names a function, its qualifiers left out.
 clang::SourceLocation nameLocation(const clang::Expr *Name);
+/// The same of what a call names; of macros' arguments, where they are written.
+clang::SourceLocation nameLocation(const clang::CallExpr *Call,
+                                   const clang::SourceManager &Sources);
 /// Whether device code may run this function: kernels, __device__ functions, lambdas within them.
 bool isDeviceCode(const clang::FunctionDecl *Function);
 /// Whether it runs on the host only.

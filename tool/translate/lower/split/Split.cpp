@@ -88,8 +88,7 @@ void SplitLowering::refuse(SourceLocation Loc, DiagId Id, std::vector<std::strin
 bool SplitLowering::allCanSuspend() {
   bool Good = true;
   for (const ScopedFunction &F : L.Scopes.Functions) {
-    const auto *Method = dyn_cast<CXXMethodDecl>(F.Function);
-    if (F.Kernel || (Method && Method->getParent()->isLambda()))
+    if (F.Kernel || isLambda(F.Function))
       continue;
     if (!calledWithoutName(F.Function).empty() && suspends(F)) {
       Good = false;
@@ -224,8 +223,7 @@ bool SplitLowering::canBeMethod(const FunctionDecl *F) {
   bool Nested =
       Method && Method->getParent()->isDependentContext() &&
       (F->getDescribedFunctionTemplate() || !Method->getParent()->getDescribedClassTemplate());
-  bool InLambda = Method && Method->getParent()->isLambda();
-  if (cannotBeCopied(F).empty() && !Nested && !InLambda &&
+  if (cannotBeCopied(F).empty() && !Nested && !isLambda(F) &&
       !F->getReturnType()->isRValueReferenceType())
     return true;
   refuse(Locations(L.Code).shown(F->getLocation()), DiagId::split_function,
