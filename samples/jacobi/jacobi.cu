@@ -14,10 +14,12 @@
 #include <mpi.h>
 
 #include "../common/compare.h"
+#include "../common/refuse.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -114,13 +116,10 @@ struct Options {
 };
 
 [[noreturn]] static void usage(const char *problem) {
-  std::fprintf(
-      stderr,
-      "%s\nusage: jacobi [--size N] [--steps N] [--tolerance T] [--blocks N] [--threads N] "
-      "[--no-check] [--compare]\n",
-      problem);
-  MPI_Abort(MPI_COMM_WORLD, 2);
-  std::exit(2);
+  refuse((std::string(problem) +
+          "\nusage: jacobi [--size N] [--steps N] [--tolerance T] [--blocks N] [--threads N] "
+          "[--no-check] [--compare]")
+             .c_str());
 }
 
 static Options parse(int argc, char **argv, int ranks) {

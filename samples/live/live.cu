@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include "../common/compare.h"
+#include "../common/refuse.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -54,10 +55,8 @@ static Options parse(int argc, char **argv) {
                  : !std::strcmp(argv[i], "--blocks")  ? &options.blocks
                  : !std::strcmp(argv[i], "--threads") ? &options.threads
                                                       : nullptr;
-    if (value == nullptr || i + 1 == argc || (*value = std::atoi(argv[++i])) <= 0) {
-      std::fprintf(stderr, "usage: live [--calls N] [--blocks N] [--threads N] [--compare]\n");
-      MPI_Abort(MPI_COMM_WORLD, 2);
-    }
+    if (value == nullptr || i + 1 == argc || (*value = std::atoi(argv[++i])) <= 0)
+      refuse("usage: live [--calls N] [--blocks N] [--threads N] [--compare]");
   }
   return options;
 }

@@ -16,6 +16,7 @@
 #include <mpi.h>
 
 #include "../common/compare.h"
+#include "../common/refuse.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -71,11 +72,9 @@ static Options parse(int argc, char **argv) {
                  : !std::strcmp(argv[i], "--blocks")     ? &options.blocks
                  : !std::strcmp(argv[i], "--threads")    ? &options.threads
                                                          : nullptr;
-    if (value == nullptr || i + 1 == argc || (*value = std::atoi(argv[++i])) <= 0) {
-      std::fprintf(stderr, "usage: pingpong [--min BYTES] [--max BYTES] [--iterations N] "
-                           "[--blocks N] [--threads N] [--compare] [--by-hand]\n");
-      MPI_Abort(MPI_COMM_WORLD, 2);
-    }
+    if (value == nullptr || i + 1 == argc || (*value = std::atoi(argv[++i])) <= 0)
+      refuse("usage: pingpong [--min BYTES] [--max BYTES] [--iterations N] "
+             "[--blocks N] [--threads N] [--compare] [--by-hand]");
   }
   return options;
 }
@@ -212,11 +211,8 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   Options options = parse(argc, argv);
-  if (size != 2) {
-    if (rank == 0)
-      std::fprintf(stderr, "pingpong takes two ranks: mpiexec -n 2 ./pingpong\n");
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
+  if (size != 2)
+    refuse("pingpong takes two ranks: mpiexec -n 2 ./pingpong");
 
   unsigned char *buffer, *pinned;
   cudaStream_t stream;
