@@ -9,6 +9,7 @@ import subprocess
 
 lit_config.load_config(config, os.path.join(config.gmpi_source_dir, "cmake/lit/gmpi.cfg.py"))
 config.name = "gmpi" + config.gmpi_suite_suffix
+config.available_features.add("suite" + config.gmpi_suite_suffix) # suite-thread: under ThreadSanitizer
 config.test_source_root = os.path.join(config.gmpi_source_dir, "test")
 config.test_exec_root = os.path.join(config.gmpi_binary_dir, "test")
 excludes = {"Inputs", "gpu", "runtime", "CMakeLists.txt"}

@@ -1,5 +1,7 @@
 // A grid that does not fit on the device is split without being asked, and says so once.
 // REQUIRES: lower-split
+// Half a million fibers take ThreadSanitizer longer than a test may last.
+// UNSUPPORTED: suite-thread
 // RUN: %gmpicxx %all-lowerings %s -o %t
 // RUN: env GMPI_LOWER=split %ranks 1-2 %t
 // RUN: env -u GMPI_LOWER %mpiexec -n 1 %t 2>&1 | FileCheck %s
