@@ -35,13 +35,11 @@ public:
   unsigned char *payload(std::uint32_t slot) const {
     return payload_ + std::size_t(slot) * inline_bytes;
   }
-  /// The data that came with the Attribute in this ring slot.
-  const unsigned char *ring_payload(std::uint32_t ring_slot) const {
-    return context_.ring_payload + std::size_t(ring_slot) * inline_bytes;
-  }
 
-  /// Writes `reply` as number `turn` of the request slot.
-  void reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply);
+  /// Writes `reply` as number `turn` of the request slot; `data`: reply.bytes, where its kind is
+  /// done_beside.
+  void reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply,
+             const void *data = nullptr);
   /// Gives a request slot back that a host call has finished with.
   void release_from_host(std::uint32_t slot, std::uint32_t turn);
 
@@ -79,6 +77,8 @@ private:
   Context context_{};
   std::vector<void *> mapped_, on_device_;
   std::uint64_t *replies_ = nullptr;
+  /// By slot: the most words of data that a Reply has had behind it. So many are written every time.
+  std::vector<std::uint8_t> data_words_ = std::vector<std::uint8_t>(request_slots);
   HostRelease *releases_ = nullptr;
   unsigned char *payload_ = nullptr;
   std::unique_ptr<AttributeRing> ring_;

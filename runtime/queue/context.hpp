@@ -11,9 +11,17 @@ constexpr std::uint32_t ring_slots = 256;     ///< Attributes in flight to the p
 constexpr std::uint32_t request_slots = 1024; ///< calls unfinished at a time; at most 1024
 constexpr std::uint32_t launch_slots = 256;   ///< of them, the first: one for each launch's grid calls
 constexpr std::uint32_t inline_bytes = 65536; ///< payload area beside an Attribute, and a Reply
+/// Of what lies beside an Attribute, up to so many bytes are in words with its generation: no fence,
+/// but a third more to write, and for the host to read.
+constexpr std::uint32_t tagged_bytes = 3072;
 constexpr std::uint32_t datatype_slots = 256; ///< hash table of predefined datatypes
 constexpr std::uint32_t comm_slots = 256;     ///< hash table of communicators' sizes
 constexpr std::uint32_t broadcast_bytes = 4096;
+
+/// What the words of Attribute `number` carry: never 0, as they are at first and where data was taken.
+GMPI_HOST_DEVICE constexpr std::uint32_t ring_generation(std::uint64_t number) {
+  return 0x8000u | static_cast<std::uint32_t>(number / ring_slots & 0x7fff);
+}
 
 /// Producer's side of the Attribute ring, in device memory.
 struct RingState {
@@ -26,6 +34,7 @@ struct RequestRecord {
   std::uint32_t turn;   ///< generation of the last Reply seen
   std::uint32_t serial; ///< counts the slot's uses
   void *out;            ///< receive buffer of a nonblocking call
+  std::uint32_t expected; ///< its room, if that is short enough for data that comes with a Reply
 };
 
 /// A released slot's notice from the host: a host MPI_Wait has finished with it.
@@ -82,7 +91,7 @@ struct Context {
   RingState *ring_state;           ///< device memory
   unsigned char *ring_payload;     ///< [ring_slots][inline_bytes], mapped host memory
   const std::uint64_t *consumed;   ///< count of Attributes taken, mapped host memory
-  const std::uint64_t *replies;    ///< [request_slots][reply_words], mapped host memory
+  const std::uint64_t *replies;    ///< [request_slots][reply_stride], mapped host memory
   const unsigned char *payload;    ///< [request_slots][inline_bytes], mapped host memory
   const HostRelease *host_releases; ///< [request_slots], mapped host memory
   RequestRecord *records;          ///< [request_slots], device memory

@@ -51,7 +51,17 @@ GMPI_DEVICE std::uint64_t load_system(const std::uint64_t *from) {
   asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
+/// Before a store that tells the host of what was stored already.
 GMPI_DEVICE void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+/// Behind a load that has found something new of the host's: loads from here on find what it stored
+/// before. Much cheaper than the other: nothing of this thread's own has to arrive anywhere.
+GMPI_DEVICE void acquire_system() {
+#if __CUDACC_VER_MAJOR__ >= 13
+  asm volatile("fence.acquire.sys;" ::: "memory");
+#else
+  fence_system();
+#endif
+}
 GMPI_DEVICE void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 GMPI_DEVICE std::uint32_t load_acquire_device(const std::uint32_t *from) {
@@ -127,6 +137,7 @@ inline std::uint64_t load_system(const std::uint64_t *from) {
 }
 // The loads and stores above are acquire and release themselves.
 inline void fence_system() {}
+inline void acquire_system() {}
 inline void fence_device() {}
 template <class T> T load_acquire_device(const T *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);

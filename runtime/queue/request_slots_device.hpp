@@ -1,5 +1,4 @@
-// Request slots as kernels use them: taking and giving back a slot, waiting for the Replies that
-// arrive in it.
+// Request slots as kernels use them: taking and giving back a slot.
 //
 // Invariant: a slot is free (its bit set), or held by one call or one unfinished request. The
 // holder counts the Replies it has seen in record.turn; the next Reply carries the next turn. The first
@@ -53,33 +52,6 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
 GMPI_DEVICE void release_slot(const Context &context, std::uint32_t slot) {
   fence_device();
   atomicOr(context.free_slots + slot / 32, 1u << slot % 32);
-}
-
-/// The Reply after number `last_turn` in `slot`, if it has arrived. The message's source, tag and
-/// length are read only where `want_status`.
-GMPI_DEVICE bool try_reply(const Context &context, std::uint32_t slot, std::uint32_t last_turn,
-                           bool want_status, Reply &reply) {
-  std::uint32_t turn = (last_turn + 1) & 0xffff;
-  const std::uint64_t *from = context.replies + slot * reply_words;
-  std::uint64_t words[reply_words];
-  load_system(from, words[0], words[1]);
-  if (generation_of(words[0]) != turn || generation_of(words[1]) != turn)
-    return false;
-  reply = unpack_reply_head(words);
-  if (want_status || asks_for_copy(reply.kind)) {
-    do {
-      load_system(from + 2, words[2], words[3]);
-      load_system(from + 4, words[4], words[5]);
-      load_system(from + 6, words[6], words[7]);
-    } while (generation_of(words[2]) != turn || generation_of(words[3]) != turn ||
-             generation_of(words[4]) != turn || generation_of(words[5]) != turn ||
-             generation_of(words[6]) != turn);
-    reply = unpack_reply(words);
-  }
-  if (reply.bytes != 0) // for whoever reads the data that came with it
-    fence_system();
-  context.records[slot].turn = turn;
-  return true;
 }
 
 } // namespace gmpi::device

@@ -3,11 +3,11 @@
 // GridTeam the block that makes a grid-scope call, with the other blocks to help it.
 //
 // Invariant: all members run the same code with the same values, but for pointers into their own
-// local memory; only the leader talks to the proxy.
+// local memory and what only the leader knows; only the leader talks to the proxy, but for waiting.
 #pragma once
 
-#include "../launch/participant_device.hpp"
 #include "../transport/copy_device.hpp"
+#include "reply_device.hpp"
 
 namespace gmpi::device {
 
@@ -18,6 +18,10 @@ struct ThreadTeam {
   GMPI_DEVICE bool leads() const { return true; }
   GMPI_DEVICE void sync() const {}
   template <class T> GMPI_DEVICE void share(T &, T BlockState::*) const {}
+  GMPI_DEVICE void write_data(unsigned long long ticket, const void *from,
+                              std::uint32_t bytes) const {
+    device::write_data(context, ticket, from, static_cast<std::int32_t>(bytes), 0, 1);
+  }
   GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) const {
     copy_share(to, from, bytes, 0, 1);
   }
@@ -25,19 +29,25 @@ struct ThreadTeam {
                            unsigned long long bytes) const {
     copy_share(static_cast<unsigned char *>(to) + offset, from, bytes, 0, 1);
   }
+
+  GMPI_DEVICE bool replied(const Waiting &waiting) const {
+    Reply ignored;
+    return try_reply(context, waiting.slot, waiting.turn, false, ignored);
+  }
 };
 
 struct BlockTeam {
   static constexpr Scope scope = Scope::block;
 
-  BlockState &block;
   bool leader;
 
-  /// All living threads of the block; begins with the block's barrier.
-  GMPI_DEVICE explicit BlockTeam(BlockState &state) : block(state) {
+  /// All living threads of the block, behind its barrier.
+  GMPI_DEVICE static BlockTeam meet() {
     __syncthreads();
-    leader = elect(block);
+    return BlockTeam{elect(block())};
   }
+  /// Found anew wherever it is used: in shared memory, not behind a pointer.
+  GMPI_DEVICE static BlockState &block() { return block_state(); }
 
   GMPI_DEVICE bool leads() const { return leader; }
   GMPI_DEVICE void sync() const { __syncthreads(); }
@@ -45,26 +55,40 @@ struct BlockTeam {
   /// Gives every member the leader's `value`, by way of `place`.
   template <class T> GMPI_DEVICE void share(T &value, T BlockState::*place) const {
     if (leader)
-      block.*place = value;
+      block().*place = value;
     __syncthreads();
-    value = block.*place;
+    value = block().*place;
     __syncthreads();
   }
 
   /// Numbers the members from 0; they are fewer than the block's threads where some have left.
   GMPI_DEVICE void number(unsigned &rank, unsigned &size) const {
-    if (block.departed == 0) {
+    if (block().departed == 0) {
       rank = thread_index();
       size = block_threads();
       return;
     }
-    rank = atomicAdd(&block.tickets, 1u);
+    rank = atomicAdd(&block().tickets, 1u);
     __syncthreads();
-    size = block.tickets;
+    size = block().tickets;
     __syncthreads();
     if (leader)
-      block.tickets = 0;
+      block().tickets = 0;
     __syncthreads();
+  }
+
+  /// Writes the data of the leader's Attribute, in words with its generation.
+  GMPI_DEVICE void write_data(unsigned long long ticket, const void *from,
+                              std::uint32_t bytes) const {
+    if (is_local(from)) {
+      if (leader)
+        device::write_data(context, ticket, from, static_cast<std::int32_t>(bytes), 0, 1);
+    } else {
+      unsigned rank, size;
+      number(rank, size);
+      device::write_data(context, ticket, from, static_cast<std::int32_t>(bytes),
+                         static_cast<std::int32_t>(rank), static_cast<std::int32_t>(size));
+    }
   }
 
   /// Copies what the team sends. Only the leader can read its own local memory.
@@ -93,7 +117,28 @@ struct BlockTeam {
     }
     __syncthreads();
   }
+
+  /// Whether the call's next Reply is there.
+  GMPI_DEVICE bool replied(const Waiting &waiting) const {
+    if (leader) {
+      Reply ignored;
+      block().replied = try_reply(context, waiting.slot, waiting.turn, false, ignored);
+    }
+    __syncthreads();
+    return block().replied;
+  }
 };
+
+/// Waits as block.waiting says, for the Reply that is then in the block's state, for all to read.
+template <class Team> GMPI_DEVICE void await_together(const Team &team) {
+  if (block_state().departed == 0 && block_threads() >= 32) {
+    if (thread_index() < 32)
+      await_reply_as_warp(Team::scope);
+  } else if (team.leader) {
+    await_reply_for_block(Team::scope);
+  }
+  __syncthreads();
+}
 
 /// Copies shorter than this are not worth another round of the whole grid.
 constexpr unsigned long long shared_copy_bytes = 64 * 1024;
@@ -101,8 +146,8 @@ constexpr unsigned long long shared_copy_bytes = 64 * 1024;
 constexpr unsigned long long copy_portion = 16 * 1024;
 
 /// This block's part in launch->task; ends with the block's barrier.
-GMPI_DEVICE void help_copy(const BlockTeam &team) {
-  GridTask &task = team.block.launch->task;
+GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
+  GridTask &task = block_state().launch->task;
   unsigned rank, size;
   team.number(rank, size);
   for (;;) {
@@ -123,30 +168,28 @@ GMPI_DEVICE void help_copy(const BlockTeam &team) {
 struct GridTeam : BlockTeam {
   static constexpr Scope scope = Scope::grid;
 
-  GMPI_DEVICE explicit GridTeam(const BlockTeam &leading) : BlockTeam(leading) {}
-
   /// Has the other blocks carry out `what` on `task`; join_helpers() ends it.
   GMPI_DEVICE void call_helpers(const GridTask &task, GridCommand what) {
     if (leader) {
-      LaunchState &launch = *block.launch;
+      LaunchState &launch = *block().launch;
       launch.task = task;
-      command(block, what, first_round ? block.living_blocks : block.living_blocks - 1);
+      command(block(), what, block().living_blocks - !block().first_round);
+      block().first_round = false;
     }
-    first_round = false;
     __syncthreads();
   }
 
   GMPI_DEVICE void join_helpers() const {
     if (leader) {
-      LaunchState &launch = *block.launch;
-      unsigned long long helpers = block.living_blocks - 1;
+      LaunchState &launch = *block().launch;
+      unsigned long long helpers = block().living_blocks - 1;
       while ((load_acquire_device(&launch.membership) & 0xffffffffu) != helpers)
         relax();
     }
     __syncthreads();
   }
 
-  GMPI_DEVICE bool alone() const { return block.living_blocks == 1; }
+  GMPI_DEVICE bool alone() const { return block().living_blocks == 1; }
 
   GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
     call_helpers({to, from, bytes, 0, 0}, GridCommand::copy);
@@ -174,12 +217,13 @@ struct GridTeam : BlockTeam {
   /// Fills every thread's own buffer, in parts, by way of device memory: one read over PCIe.
   GMPI_DEVICE void deliver(void *to, unsigned long long offset, const void *from,
                            unsigned long long bytes) {
-    LaunchState &launch = *block.launch;
+    LaunchState &launch = *block().launch;
     if (alone())
       return BlockTeam::receive(to, offset, from, bytes);
     for (unsigned long long done = 0; done < bytes; done += broadcast_bytes) {
       unsigned long long part = bytes - done < broadcast_bytes ? bytes - done : broadcast_bytes;
-      BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done, part);
+      BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done,
+                         part);
       call_helpers({nullptr, nullptr, part, 0, offset + done}, GridCommand::deliver);
       BlockTeam::receive(to, offset + done, launch.broadcast, part);
       join_helpers();
@@ -188,17 +232,13 @@ struct GridTeam : BlockTeam {
 
   /// Lets every block go on, with what the call returns.
   GMPI_DEVICE void finish(const CallResult &result) {
+    __syncthreads();
     if (leader) {
       if (!alone())
-        block.launch->result = result;
-      command(block, GridCommand::done,
-              first_round ? block.living_blocks : block.living_blocks - 1);
+        block().launch->result = result;
+      command(block(), GridCommand::done, block().living_blocks - !block().first_round);
     }
-    __syncthreads();
   }
-
-private:
-  bool first_round = true;
 };
 
 } // namespace gmpi::device

@@ -171,6 +171,8 @@ TEST(Attribute, replies) {
       for (std::uint64_t size : {std::uint64_t(0), std::uint64_t(8192), content_mask}) {
         Reply reply{};
         reply.kind = static_cast<ReplyKind>(kind);
+        if (reply.kind == ReplyKind::done_here) // has data for error and length: replies_test.cpp
+          continue;
         reply.error = number;
         reply.bytes = size;
         reply.address = extreme<void *>(kind);
