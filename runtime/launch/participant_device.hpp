@@ -43,6 +43,7 @@ struct Waiting {
   bool want_status;       ///< the message's source, tag and length matter
   bool announce;          ///< the wait, once it is long
   Site site;
+  void *out; ///< where that is stored at once, if it is one place for all; else null
 };
 
 /// One per block, in shared memory.
@@ -59,11 +60,13 @@ struct BlockState {
   std::uint32_t size; ///< of a communicator
   bool first_round;   ///< while this block leads: no command given yet
   bool replied;
+  bool stored;        ///< the data that came with the Reply is where it belongs
+  GridTask last_part; ///< for the other blocks, when the call is done
   MPI_Request request;
   unsigned long long portion, ticket;
-  Waiting waiting;                           ///< of the call that this block makes
-  std::uint64_t reply[reply_words];          ///< its last Reply, packed
-  std::uint32_t small[reply_data_bytes / 4]; ///< the data that came with it
+  Waiting waiting;                                        ///< of the call that this block makes
+  std::uint64_t reply[reply_words];                       ///< its last Reply, packed
+  alignas(16) unsigned char small[reply_data_bytes + 12]; ///< the data that came with it
   CallResult result;
 };
 
@@ -110,10 +113,14 @@ GMPI_DEVICE bool is_after(std::uint32_t a, std::uint32_t b) {
 GMPI_DEVICE GridCommand await_command(BlockState &block) {
   LaunchState &launch = *block.launch;
   for (;;) {
+    unsigned long long loaded;
     std::uint32_t word;
-    while (!is_after((word = load_acquire_device(&launch.command)) >> 2, block.round))
-      relax();
+    do {
+      loaded = load_acquire_device(&launch.command);
+      word = static_cast<std::uint32_t>(loaded);
+    } while (!is_after(word >> 2, block.round) && (relax(), true));
     block.round = word >> 2;
+    block.result.error = static_cast<std::int32_t>(loaded >> 32);
     auto command = static_cast<GridCommand>(word & 3);
     if (command != GridCommand::promote)
       return command;
@@ -127,6 +134,7 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
 GMPI_DEVICE GridCommand arrive(BlockState &block) {
   block.living_blocks = 1;
   block.first_round = true;
+  block.last_part.bytes = 0;
   if (grid_blocks() == 1)
     return GridCommand::lead;
   unsigned long long now = add_device(&block.launch->membership, 1) + 1;
@@ -140,16 +148,23 @@ GMPI_DEVICE GridCommand arrive(BlockState &block) {
   return GridCommand::lead;
 }
 
+GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand what,
+                                            std::int32_t error) {
+  return (round << 2 | std::uint32_t(what)) | std::uint64_t(std::uint32_t(error)) << 32;
+}
+
 /// Gives a command to the waiting blocks. All living blocks but this one have arrived; `arrived` is
 /// how many arrivals this takes back. The leading block's leader calls it.
-GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long arrived) {
+GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long arrived,
+                         std::int32_t error = MPI_SUCCESS) {
   if (block.living_blocks == 1) {
     if (grid_blocks() > 1) // the others have left: only this block's own arrival to take back
       add_relaxed_device(&block.launch->membership, ~arrived + 1);
     return;
   }
   add_relaxed_device(&block.launch->membership, ~arrived + 1);
-  store_release_device(&block.launch->command, ++block.round << 2 | std::uint32_t(what));
+  ++block.round;
+  store_release_device(&block.launch->command, command_word(block.round, what, error));
 }
 
 /// Tells the proxy that nothing of this launch runs any more, and leaves its state as it was found.
@@ -172,8 +187,9 @@ GMPI_DEVICE void depart(LaunchState &launch, std::uint32_t index) {
   } else if (is_complete(now)) {
     // Whoever tried to take an earlier promotion has arrived again since.
     launch.claimed = 0;
-    store_release_device(&launch.command, ((load_acquire_device(&launch.command) >> 2) + 1) << 2 |
-                                              std::uint32_t(GridCommand::promote));
+    auto word = static_cast<std::uint32_t>(load_acquire_device(&launch.command));
+    store_release_device(&launch.command,
+                         command_word((word >> 2) + 1, GridCommand::promote, MPI_SUCCESS));
   }
 }
 

@@ -110,7 +110,6 @@ void DeviceQueue::fill_datatypes() {
 #define GMPI_DATATYPE(handle, variable) handle,
 #include "../mpi/predefined_handles.def"
   };
-  std::vector<DatatypeEntry> table(datatype_slots);
   for (MPI_Datatype datatype : predefined) {
     if (datatype == MPI_DATATYPE_NULL)
       continue;
@@ -119,13 +118,10 @@ void DeviceQueue::fill_datatypes() {
     PMPI_Type_size(datatype, &size);
     PMPI_Type_get_extent(datatype, &lower, &extent);
     std::uint32_t place = datatype_hash(datatype);
-    while (table[place].extent != 0)
+    while (context_.datatypes[place].extent != 0)
       place = (place + 1) % datatype_slots;
-    table[place] = {datatype, size, static_cast<std::int32_t>(extent)};
+    context_.datatypes[place] = {datatype, size, static_cast<std::int32_t>(extent)};
   }
-  auto *on_device = allocate_on_device<DatatypeEntry>(datatype_slots);
-  copy_to_device(on_device, table.data(), table.size() * sizeof(DatatypeEntry));
-  context_.datatypes = on_device;
 }
 
 void DeviceQueue::fill_modules() {

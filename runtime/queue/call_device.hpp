@@ -31,18 +31,6 @@ GMPI_DEVICE CallResult result_of(const Reply &reply) {
   return result;
 }
 
-/// Received data that has come with a Reply, to where the thread wants it.
-GMPI_DEVICE void store_head_data(const Reply &reply, void *to) {
-  if (reply.bytes == 8 && (reinterpret_cast<std::uint64_t>(to) & 7) == 0) {
-    *static_cast<std::uint64_t *>(to) = reply.data[0];
-    return;
-  }
-  auto *bytes = static_cast<unsigned char *>(to);
-  GMPI_NO_UNROLL
-  for (unsigned i = 0; i < reply.bytes; ++i)
-    bytes[i] = static_cast<unsigned char>(reply.data[i / 8] >> 8 * (i % 8));
-}
-
 /// Carries one thread's call through to its last Reply, whose meaning it returns; flag 0: the
 /// request is not done yet.
 GMPI_OUT_OF_LINE CallResult drain_alone(Waiting waiting, const void *in, void *out) {
@@ -82,12 +70,13 @@ template <class Team> GMPI_NOINLINE void move_data(Team team, const void *in, vo
   if (reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_in_last)
     team.send(reply.address, static_cast<const unsigned char *>(in) + reply.offset, reply.bytes);
   else if (asks_for_copy(reply.kind))
-    team.receive(out, reply.offset, reply.address, reply.bytes);
+    team.receive(out, reply.offset, reply.address, reply.bytes,
+                 reply.kind == ReplyKind::copy_out_last);
   else if (reply.kind == ReplyKind::done)
     team.receive(out, 0, context.payload + std::size_t(block.waiting.slot) * inline_bytes,
-                 reply.bytes);
+                 reply.bytes, true);
   else
-    team.receive(out, 0, block.small, reply.bytes);
+    team.receive(out, 0, block.small, reply.bytes, true);
 }
 
 /// The same as drain_alone(), for all of a team, as block.waiting says; the meaning is in
@@ -97,7 +86,7 @@ template <class Team> GMPI_NOINLINE void drain_together(Team team, const void *i
   for (;;) {
     await_together(team);
     Reply reply = unpack_reply_head(block.reply);
-    if (asks_for_copy(reply.kind) || (is_done(reply.kind) && reply.bytes != 0))
+    if (asks_for_copy(reply.kind) || (is_done(reply.kind) && reply.bytes != 0 && !block.stored))
       move_data(team, in, out);
     if (!asks_for_copy(reply.kind))
       return;
@@ -117,8 +106,10 @@ GMPI_DEVICE CallResult drain(const Team &team, const Waiting &waiting, const voi
   if constexpr (Team::scope == Scope::thread) {
     return drain_alone(waiting, in, out);
   } else {
-    if (team.leads())
+    if (team.leads()) {
       block_state().waiting = waiting;
+      block_state().waiting.out = is_local(out) ? nullptr : out;
+    }
     drain_together(team, in, out);
     Reply last = unpack_reply(block_state().reply);
     CallResult result = result_of(last);
@@ -174,6 +165,7 @@ template <class Team> GMPI_DEVICE void give_slot(Team &team, std::uint32_t slot)
 template <class Team>
 GMPI_NOINLINE void send_beside(Team team, unsigned long long ticket, const void *from,
                                std::uint64_t bytes) {
+  team.share(ticket, &BlockState::ticket);
   team.send(ring_payload(context, ticket), from, bytes);
   if (team.leads())
     fence_system();
@@ -187,7 +179,6 @@ GMPI_DEVICE void hand_over(Team &team, const Attribute &attribute, const Buffers
   if (team.leads())
     ticket = take_ticket(context);
   if (buffers.in_bytes != 0 && buffers.in_bytes <= inline_bytes) {
-    team.share(ticket, &BlockState::ticket);
     if (buffers.in_bytes <= tagged_bytes)
       team.write_data(ticket, buffers.in, static_cast<std::uint32_t>(buffers.in_bytes));
     else
@@ -373,8 +364,9 @@ GMPI_DEVICE int deliver_result(const Arguments &a, const CallResult &result, boo
   return result.error;
 }
 
-/// The part of a block that does not make the grid's call.
-GMPI_OUT_OF_LINE void serve(bool leader, void *out) {
+/// The part of a block that does not make the grid's call: ends with its result in block.result,
+/// all of it where the block `wants_result`, else only the error.
+GMPI_OUT_OF_LINE void serve(bool leader, void *out, bool wants_result) {
   BlockState &block = block_state();
   BlockTeam team{leader};
   LaunchState &launch = *block.launch;
@@ -391,9 +383,13 @@ GMPI_OUT_OF_LINE void serve(bool leader, void *out) {
     }
     __syncthreads();
   }
-  if (leader)
-    block.result = launch.result;
-  __syncthreads();
+  if (is_local(out) && launch.task.bytes != 0)
+    team.receive(out, launch.task.offset, launch.broadcast, launch.task.bytes);
+  if (wants_result) {
+    if (leader)
+      block.result = launch.result;
+    __syncthreads();
+  }
 }
 
 /// For buffers_of(), where only the buffers matter.
@@ -445,8 +441,13 @@ template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Argume
       grid.finish(result);
       return error;
     }
-    serve(team.leads(), buffers_of(F, a, NoBytes()).out);
-    int error = deliver_result<F>(a, block.result, team.leads(), false);
+    constexpr bool more = kind_of(F) == Kind::nonblocking || F == Function::Test;
+    bool wants_result = more || (a.status != nullptr && a.status != MPI_STATUS_IGNORE);
+    serve(team.leads(), buffers_of(F, a, NoBytes()).out, wants_result);
+    CallResult result = block.result;
+    if (!wants_result)
+      result.flag = 1;
+    int error = deliver_result<F>(a, result, team.leads(), false);
     __syncthreads();
     return error;
   }

@@ -13,11 +13,13 @@
 #include <chrono>
 #define GMPI_DEVICE inline
 #define GMPI_NO_UNROLL
+#define GMPI_UNROLL
 #define GMPI_NOINLINE inline
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
 #else
 #define GMPI_DEVICE __device__ __forceinline__
 #define GMPI_NO_UNROLL _Pragma("unroll 1")
+#define GMPI_UNROLL _Pragma("unroll")
 /// Not inlined: a kernel with MPI calls should need few registers for them, at most the 64 that let
 /// a block have 1024 threads. (Templates, so that a file that does not call them carries none.)
 #define GMPI_NOINLINE __device__ __noinline__
@@ -88,8 +90,8 @@ GMPI_DEVICE unsigned long long add_relaxed_device(unsigned long long *to,
                : "memory");
   return old;
 }
-GMPI_DEVICE void store_release_device(std::uint32_t *to, std::uint32_t value) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+GMPI_DEVICE void store_release_device(unsigned long long *to, unsigned long long value) {
+  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
 GMPI_DEVICE unsigned long long add_device(unsigned long long *to, unsigned long long value) {
   unsigned long long old;
@@ -142,7 +144,7 @@ inline void fence_device() {}
 template <class T> T load_acquire_device(const T *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
-inline void store_release_device(std::uint32_t *to, std::uint32_t value) {
+inline void store_release_device(unsigned long long *to, unsigned long long value) {
   __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 template <class T> T load_relaxed_device(const T *from) {

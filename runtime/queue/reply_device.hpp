@@ -64,14 +64,29 @@ GMPI_OUT_OF_LINE Reply await_reply(Waiting waiting, Scope scope) {
   return reply;
 }
 
-/// What has come in a Reply's first words, to where the block looks for it.
-GMPI_DEVICE void keep_head_data(const Reply &reply) {
-  if (reply.kind != ReplyKind::done_here)
-    return;
-  std::uint32_t *to = block_state().small;
-  to[0] = static_cast<std::uint32_t>(reply.data[0]);
-  to[1] = static_cast<std::uint32_t>(reply.data[0] >> 32);
-  to[2] = static_cast<std::uint32_t>(reply.data[1]);
+/// Twelve bytes of received data, as two words carry them, of which `left` belong at `to`.
+GMPI_DEVICE void store_pair(unsigned char *to, std::uint64_t a, std::uint64_t b,
+                            std::int32_t left) {
+  const std::uint32_t parts[3] = {static_cast<std::uint32_t>(a),
+                                  static_cast<std::uint32_t>(a >> 32 & 0xffff) |
+                                      static_cast<std::uint32_t>(b) << 16,
+                                  static_cast<std::uint32_t>(b >> 16)};
+  bool aligned = (reinterpret_cast<std::uint64_t>(to) & 3) == 0;
+  GMPI_UNROLL
+  for (int i = 0; i < 3; ++i, to += 4, left -= 4) {
+    if (aligned && left >= 4)
+      *reinterpret_cast<std::uint32_t *>(to) = parts[i];
+    else
+      for (int byte = 0; byte < 4; ++byte)
+        if (byte < left)
+          to[byte] = static_cast<unsigned char>(parts[i] >> 8 * byte);
+  }
+}
+
+/// The data of a Reply of kind done_here.
+GMPI_DEVICE void store_head_data(const Reply &reply, void *to) {
+  std::uint64_t a = reply.data[0], b = a >> 48 | reply.data[1] << 16;
+  store_pair(static_cast<unsigned char *>(to), a, b, static_cast<std::int32_t>(reply.bytes));
 }
 
 /// Copies what lies behind a Reply of kind done_beside: one thread's way.
@@ -131,19 +146,24 @@ GMPI_OUT_OF_LINE void await_reply_as_warp(Scope scope) {
       relax();
   }
   acquire_system();
+  const std::uint64_t head[2] = {__shfl_sync(everyone, a, 0), __shfl_sync(everyone, b, 0)};
+  Reply reply = unpack_reply_head(head);
+  bool small = reply.kind == ReplyKind::done_here || reply.kind == ReplyKind::done_beside;
+  auto *to = static_cast<unsigned char *>(waiting.out);
+  if (to == nullptr)
+    to = block.small;
   if (lane < reply_lanes) {
     block.reply[2 * lane] = a;
     block.reply[2 * lane + 1] = b;
   } else if (lane < lanes) {
-    std::uint32_t *to = block.small + 3 * (lane - reply_lanes);
-    to[0] = static_cast<std::uint32_t>(a);
-    to[1] = static_cast<std::uint32_t>(a >> 32 & 0xffff) | static_cast<std::uint32_t>(b) << 16;
-    to[2] = static_cast<std::uint32_t>(b >> 16);
+    std::uint32_t at = (lane - reply_lanes) * lane_bytes;
+    store_pair(to + at, a, b, static_cast<std::int32_t>(reply.bytes - at));
   }
   if (lane == 0) {
     context.records[waiting.slot].turn = turn;
-    const std::uint64_t head[2] = {a, b};
-    keep_head_data(unpack_reply_head(head));
+    if (reply.kind == ReplyKind::done_here)
+      store_head_data(reply, to);
+    block.stored = small && waiting.out != nullptr;
   }
 }
 
@@ -154,10 +174,11 @@ GMPI_OUT_OF_LINE void await_reply_for_block(Scope scope) {
   waiting.want_status = true;
   Reply reply = await_reply(waiting, scope);
   pack(reply, 0, block.reply);
-  keep_head_data(reply);
-  if (reply.kind == ReplyKind::done_beside)
-    read_beside(context, waiting.slot, static_cast<std::uint32_t>(reply.bytes),
-                reinterpret_cast<unsigned char *>(block.small));
+  block.stored = false;
+  if (reply.kind == ReplyKind::done_here)
+    store_head_data(reply, block.small);
+  else if (reply.kind == ReplyKind::done_beside)
+    read_beside(context, waiting.slot, static_cast<std::uint32_t>(reply.bytes), block.small);
 }
 
 } // namespace gmpi::device

@@ -77,17 +77,26 @@ struct BlockTeam {
     __syncthreads();
   }
 
-  /// Writes the data of the leader's Attribute, in words with its generation.
+  /// Whether the block's first warp is whole, to do something as a warp.
+  GMPI_DEVICE static bool has_warp() { return block().departed == 0 && block_threads() >= 32; }
+
+  /// Writes the data of the leader's Attribute, whose ticket the leader knows, in words with its
+  /// generation. The members have read it after their next barrier.
   GMPI_DEVICE void write_data(unsigned long long ticket, const void *from,
-                              std::uint32_t bytes) const {
+                              std::uint32_t length) const {
+    auto bytes = static_cast<std::int32_t>(length);
     if (is_local(from)) {
       if (leader)
-        device::write_data(context, ticket, from, static_cast<std::int32_t>(bytes), 0, 1);
+        device::write_data(context, ticket, from, bytes, 0, 1);
+    } else if (bytes <= warp_data_bytes && has_warp()) {
+      if (thread_index() < 32)
+        write_data_as_warp(context, ticket, from, bytes, thread_index());
     } else {
+      share(ticket, &BlockState::ticket);
       unsigned rank, size;
       number(rank, size);
-      device::write_data(context, ticket, from, static_cast<std::int32_t>(bytes),
-                         static_cast<std::int32_t>(rank), static_cast<std::int32_t>(size));
+      device::write_data(context, ticket, from, bytes, static_cast<std::int32_t>(rank),
+                         static_cast<std::int32_t>(size));
     }
   }
 
@@ -106,7 +115,7 @@ struct BlockTeam {
 
   /// Copies what the team receives; a buffer in local memory is filled in every thread.
   GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
-                           unsigned long long bytes) const {
+                           unsigned long long bytes, bool = true) const {
     void *place = static_cast<unsigned char *>(to) + offset;
     if (is_local(to)) {
       copy_share(place, from, bytes, 0, 1);
@@ -131,7 +140,7 @@ struct BlockTeam {
 
 /// Waits as block.waiting says, for the Reply that is then in the block's state, for all to read.
 template <class Team> GMPI_DEVICE void await_together(const Team &team) {
-  if (block_state().departed == 0 && block_threads() >= 32) {
+  if (BlockTeam::has_warp()) {
     if (thread_index() < 32)
       await_reply_as_warp(Team::scope);
   } else if (team.leader) {
@@ -204,19 +213,21 @@ struct GridTeam : BlockTeam {
       share_copy(to, from, bytes);
   }
 
+  /// `last`: nothing follows but what the call returns.
   GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
-                           unsigned long long bytes) {
+                           unsigned long long bytes, bool last) {
     if (is_local(to))
-      deliver(to, offset, from, bytes);
+      deliver(to, offset, from, bytes, last);
     else if (bytes < shared_copy_bytes || alone())
       BlockTeam::receive(to, offset, from, bytes);
     else
       share_copy(static_cast<unsigned char *>(to) + offset, from, bytes);
   }
 
-  /// Fills every thread's own buffer, in parts, by way of device memory: one read over PCIe.
+  /// Fills every thread's own buffer, in parts, by way of device memory: one read over PCIe. The
+  /// other blocks take the last part of all when they are told that the call is done.
   GMPI_DEVICE void deliver(void *to, unsigned long long offset, const void *from,
-                           unsigned long long bytes) {
+                           unsigned long long bytes, bool last) {
     LaunchState &launch = *block().launch;
     if (alone())
       return BlockTeam::receive(to, offset, from, bytes);
@@ -224,9 +235,17 @@ struct GridTeam : BlockTeam {
       unsigned long long part = bytes - done < broadcast_bytes ? bytes - done : broadcast_bytes;
       BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done,
                          part);
-      call_helpers({nullptr, nullptr, part, 0, offset + done}, GridCommand::deliver);
+      GridTask task{nullptr, nullptr, part, 0, offset + done};
+      bool with_done = last && done + part == bytes;
+      if (with_done) {
+        if (leader)
+          block().last_part = task;
+      } else {
+        call_helpers(task, GridCommand::deliver);
+      }
       BlockTeam::receive(to, offset + done, launch.broadcast, part);
-      join_helpers();
+      if (!with_done)
+        join_helpers();
     }
   }
 
@@ -234,9 +253,12 @@ struct GridTeam : BlockTeam {
   GMPI_DEVICE void finish(const CallResult &result) {
     __syncthreads();
     if (leader) {
-      if (!alone())
+      if (!alone()) {
         block().launch->result = result;
-      command(block(), GridCommand::done, block().living_blocks - !block().first_round);
+        block().launch->task = block().last_part;
+      }
+      command(block(), GridCommand::done, block().living_blocks - !block().first_round,
+              result.error);
     }
   }
 };

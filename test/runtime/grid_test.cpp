@@ -38,11 +38,10 @@ public:
     memory.context.payload = payload_.data();
     memory.context.world = MPI_COMM_WORLD;
     memory.context.self = MPI_COMM_SELF;
-    memory.context.datatypes = datatypes_.data();
     memory.context.wtime_offset = &wtime_offset_;
-    device::context = memory.context;
     std::uint32_t place = datatype_hash(MPI_BYTE); // needed where handles do not tell the size
-    datatypes_[place] = {MPI_BYTE, 1, 1};
+    memory.context.datatypes[place] = {MPI_BYTE, 1, 1};
+    device::context = memory.context;
     for (std::size_t i = 0; i < staged; ++i)
       outgoing[i] = static_cast<unsigned char>(i * 13 + i / 255);
   }
@@ -128,7 +127,6 @@ private:
   AttributeRing ring_ = memory.consumer();
   std::vector<unsigned char> payload_ =
       std::vector<unsigned char>(std::size_t(request_slots) * inline_bytes);
-  std::vector<DatatypeEntry> datatypes_ = std::vector<DatatypeEntry>(datatype_slots);
   double wtime_offset_ = 1;
   std::uint32_t turns_[request_slots] = {};
   int sending_[request_slots] = {};
