@@ -171,7 +171,6 @@ GMPI_OUT_OF_LINE void await_reply_as_warp(Scope scope) {
 GMPI_OUT_OF_LINE void await_reply_for_block(Scope scope) {
   BlockState &block = block_state();
   Waiting waiting = block.waiting;
-  waiting.want_status = true;
   Reply reply = await_reply(waiting, scope);
   pack(reply, 0, block.reply);
   block.stored = false;
