@@ -197,6 +197,7 @@ void DeviceQueue::release_from_host(std::uint32_t slot, std::uint32_t turn) {
   std::uint64_t word;
   std::memcpy(&word, &next, sizeof(word));
   __atomic_store_n(reinterpret_cast<std::uint64_t *>(releases_ + slot), word, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&releases_[0].count, 1, __ATOMIC_RELEASE);
 }
 
 DeviceQueue::~DeviceQueue() {

@@ -97,7 +97,7 @@ struct Context {
   const std::uint64_t *consumed;    ///< count of Attributes taken, mapped host memory
   const std::uint64_t *replies;     ///< [request_slots][reply_stride], mapped host memory
   const unsigned char *payload;     ///< [request_slots][inline_bytes], mapped host memory
-  const HostRelease *host_releases; ///< [request_slots], mapped host memory
+  const HostRelease *host_releases; ///< [request_slots]; the first counts them all; mapped host memory
   RequestRecord *records;           ///< [request_slots], device memory
   std::uint32_t *free_slots;        ///< [request_slots / 32] bits, 1: free; device memory
   std::uint32_t *seen_releases;     ///< [request_slots], device memory

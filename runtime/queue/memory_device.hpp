@@ -65,6 +65,14 @@ GMPI_DEVICE void acquire_system() {
 #endif
 }
 GMPI_DEVICE void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+/// The same among the blocks of a device.
+GMPI_DEVICE void acquire_device() {
+#if __CUDACC_VER_MAJOR__ >= 13
+  asm volatile("fence.acquire.gpu;" ::: "memory");
+#else
+  fence_device();
+#endif
+}
 
 GMPI_DEVICE std::uint32_t load_acquire_device(const std::uint32_t *from) {
   std::uint32_t value;
@@ -76,6 +84,13 @@ GMPI_DEVICE unsigned long long load_acquire_device(const unsigned long long *fro
   asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
+GMPI_DEVICE std::uint32_t load_relaxed_device(const std::uint32_t *from) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+/// Behind acquire_system(): such loads need not follow each other.
+GMPI_DEVICE std::uint64_t load_weak(const std::uint64_t *from) { return *from; }
 GMPI_DEVICE unsigned long long load_relaxed_device(const unsigned long long *from) {
   unsigned long long value;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
@@ -110,6 +125,8 @@ GMPI_DEVICE unsigned long long nanoseconds() {
 }
 /// Called in every turn of a waiting loop.
 GMPI_DEVICE void relax() {}
+/// The same where many threads may wait for something that takes long.
+GMPI_DEVICE void rest() { __nanosleep(500); }
 
 // In PTX, not by __isLocal and __isShared: nvcc 13.0 makes invalid code of those where it can tell
 // the address space itself ("Broken function found, compilation aborted!").
@@ -140,6 +157,8 @@ inline std::uint64_t load_system(const std::uint64_t *from) {
 // The loads and stores above are acquire and release themselves.
 inline void fence_system() {}
 inline void acquire_system() {}
+inline void acquire_device() {}
+inline std::uint64_t load_weak(const std::uint64_t *from) { return load_system(from); }
 inline void fence_device() {}
 template <class T> T load_acquire_device(const T *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
@@ -162,6 +181,7 @@ inline unsigned long long nanoseconds() {
       .count();
 }
 inline void relax() { cpu::yield(); }
+inline void rest() { relax(); }
 inline bool is_local(const void *pointer) { return cpu::is_local(pointer); }
 inline bool is_shared(const void *pointer) { return cpu::is_shared(pointer); }
 

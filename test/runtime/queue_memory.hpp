@@ -66,5 +66,6 @@ struct QueueMemory {
   void release_from_host(std::uint32_t slot, std::uint32_t turn) {
     std::uint64_t count = (host_releases[slot] + 1) & 0xffffffff;
     __atomic_store_n(&host_releases[slot], std::uint64_t(turn) << 32 | count, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&host_releases[0], 1, __ATOMIC_RELEASE);
   }
 };
