@@ -1,0 +1,188 @@
+// Each store of 16 bytes (or less) begins with the Attribute's generation, so the host knows of
+// each part that it has arrived: no fence, no doorbell, nothing to clear.
+#include "mailbox.h"
+
+#ifdef GMPI_DEVICE_CPU
+
+bench::Cell mailbox::round_trip(bench::Bench &, int) { return {}; }
+bench::Cell mailbox::rate(bench::Bench &) { return {}; }
+
+#else
+#include "device_clock.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace {
+
+constexpr unsigned slots = 1024;          // of the ring; a power of two
+constexpr unsigned words_per_slot = 16;   // 64 bytes
+constexpr unsigned attributes_a_warp = 8; // 32 lanes of 16 bytes
+constexpr unsigned taken_interval = 128;  // the host says so often how far it is
+
+/// What the kernel and the host thread share.
+struct Shared {
+  alignas(128) unsigned words[slots * words_per_slot];
+  alignas(128) unsigned answer; // written by the host
+  alignas(128) unsigned gave_up;
+};
+
+__host__ __device__ unsigned payload(unsigned generation, unsigned place) {
+  return generation * 2654435761u + place;
+}
+
+__device__ void store(unsigned *place, uint4 value) {
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(place), "r"(value.x),
+               "r"(value.y), "r"(value.z), "r"(value.w)
+               : "memory");
+}
+
+__device__ void post(unsigned *words, unsigned bytes, unsigned generation) {
+  if (bytes < 16) {
+    if (threadIdx.x == 0 && bytes == 4)
+      *static_cast<volatile unsigned *>(words) = generation;
+    else if (threadIdx.x == 0)
+      asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(words), "r"(generation),
+                   "r"(payload(generation, 1))
+                   : "memory");
+    return;
+  }
+  for (unsigned i = 4 * threadIdx.x; i < bytes / 4; i += 4 * warpSize)
+    store(words + i, {generation, payload(generation, i + 1), payload(generation, i + 2),
+                      payload(generation, i + 3)});
+}
+
+/// One warp asks, and waits for the answer before it asks again.
+__global__ void ask(Shared *shared, unsigned bytes, unsigned generation, int times) {
+  for (int i = 0; i < times; ++i, ++generation) {
+    post(shared->words, bytes, generation);
+    bool answered = threadIdx.x != 0 || bench::wait_for(&shared->answer, generation);
+    if (!__all_sync(~0u, answered)) {
+      shared->gave_up = 1;
+      return;
+    }
+  }
+}
+
+/// One warp writes Attributes number `first` and so on, as fast as the ring has room.
+__global__ void stream(Shared *shared, unsigned first, unsigned count) {
+  unsigned taken = first;
+  for (unsigned n = first; n < first + count; n += attributes_a_warp) {
+    for (int polls = 0; n + attributes_a_warp - taken > slots; ++polls) {
+      taken = *static_cast<volatile unsigned *>(&shared->answer);
+      taken = __shfl_sync(~0u, taken, 0);
+      if (polls > 10'000'000) {
+        shared->gave_up = 1;
+        return;
+      }
+    }
+    unsigned mine = n + threadIdx.x / 4, part = threadIdx.x % 4, generation = mine / slots + 1;
+    store(shared->words + mine % slots * words_per_slot + 4 * part,
+          {generation, payload(mine, part), 0, 0});
+  }
+}
+
+/// The host thread: calls serve(n) for request n = 0, 1, ... until told to stop.
+class Server {
+public:
+  template <class Serve> explicit Server(Serve serve) {
+    thread_ = std::thread([this, serve] {
+      for (unsigned n = 0; serve(n, stopped_); ++n)
+        ;
+    });
+  }
+  ~Server() {
+    stopped_ = true;
+    thread_.join();
+  }
+
+private:
+  std::atomic<bool> stopped_ = false;
+  std::thread thread_;
+};
+
+/// False where the server is stopped first.
+bool arrives(const volatile unsigned *words, unsigned bytes, unsigned generation,
+             const std::atomic<bool> &stopped) {
+  for (unsigned i = 0; i < (bytes + 3) / 4; i += 4)
+    while (words[i] != generation)
+      if (stopped.load(std::memory_order_relaxed))
+        return false;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
+}
+
+/// Ends a measurement: what went wrong in it?
+void judge(bench::Bench &bench, const Shared &shared, unsigned wrong, const char *what) {
+  if (shared.gave_up)
+    bench.wrong(std::string(what) + ": the kernel has waited in vain for the host");
+  if (wrong != 0)
+    bench.wrong(std::string(what) + ": words of an Attribute that are not what was sent");
+}
+
+} // namespace
+
+bench::Cell mailbox::round_trip(bench::Bench &bench, int bytes) {
+  bench::Array<Shared> shared(1, bench::Memory::pinned);
+  Shared *box = shared.data();
+  bench::Stream stream;
+  int times = bench.options.integer("iterations", 1000);
+  unsigned generation = 1;
+  std::atomic<unsigned> wrong = 0;
+  bench::Cell cell;
+  {
+    Server server([&, box](unsigned n, const std::atomic<bool> &stopped) {
+      const volatile unsigned *words = box->words;
+      if (!arrives(words, bytes, n + 1, stopped))
+        return false;
+      for (unsigned i = 0; i < unsigned(bytes) / 4; ++i)
+        wrong += i % 4 != 0 && words[i] != payload(n + 1, i);
+      *static_cast<volatile unsigned *>(&box->answer) = n + 1;
+      return true;
+    });
+    cell = bench.measure(times, [&] {
+      ask<<<1, 32, 0, stream>>>(box, bytes, generation, times);
+      stream.synchronize();
+      generation += times;
+    });
+  }
+  judge(bench, *box, wrong, "mailbox, round trip");
+  return cell;
+}
+
+bench::Cell mailbox::rate(bench::Bench &bench) {
+  bench::Array<Shared> shared(1, bench::Memory::pinned);
+  Shared *box = shared.data();
+  bench::Stream on;
+  unsigned count = bench.options.integer("iterations", 1000) * taken_interval, first = 0;
+  std::atomic<unsigned> wrong = 0;
+  bench::Cell cell;
+  {
+    Server server([&, box](unsigned n, const std::atomic<bool> &stopped) {
+      const volatile unsigned *words = box->words + n % slots * words_per_slot;
+      if (!arrives(words, 64, n / slots + 1, stopped))
+        return false;
+      for (unsigned part = 0; part < 4; ++part)
+        wrong += words[4 * part + 1] != payload(n, part);
+      if ((n + 1) % taken_interval == 0)
+        *static_cast<volatile unsigned *>(&box->answer) = n + 1;
+      return true;
+    });
+    cell = bench
+               .measure(count,
+                        [&] {
+                          stream<<<1, 32, 0, on>>>(box, first, count);
+                          on.synchronize();
+                          first += count;
+                          while (*static_cast<volatile unsigned *>(&box->answer) != first &&
+                                 !box->gave_up)
+                            ;
+                        })
+               .into(1);
+  }
+  judge(bench, *box, wrong, "mailbox, rate");
+  return cell;
+}
+
+#endif
