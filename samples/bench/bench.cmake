@@ -5,6 +5,7 @@ function(gmpi_bench_settings target device)
   target_compile_definitions(
     ${target} PRIVATE "GMPI_BENCH_PLOT=\"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plot.py\"")
   if(NOT device STREQUAL "cuda")
+    target_compile_options(${target} PRIVATE -Wno-unknown-pragmas) # nvcc's `unroll`
     return()
   endif()
   set_target_properties(${target} PROPERTIES CUDA_STANDARD 17)

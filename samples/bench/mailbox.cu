@@ -9,10 +9,7 @@ bench::Cell mailbox::rate(bench::Bench &) { return {}; }
 
 #else
 #include "device_clock.h"
-
-#include <atomic>
-#include <chrono>
-#include <thread>
+#include "server.h"
 
 namespace {
 
@@ -83,33 +80,12 @@ __global__ void stream(Shared *shared, unsigned first, unsigned count) {
   }
 }
 
-/// The host thread: calls serve(n) for request n = 0, 1, ... until told to stop.
-class Server {
-public:
-  template <class Serve> explicit Server(Serve serve) {
-    thread_ = std::thread([this, serve] {
-      for (unsigned n = 0; serve(n, stopped_); ++n)
-        ;
-    });
-  }
-  ~Server() {
-    stopped_ = true;
-    thread_.join();
-  }
-
-private:
-  std::atomic<bool> stopped_ = false;
-  std::thread thread_;
-};
-
-/// False where the server is stopped first.
+/// Whether all parts have arrived; false where the server is stopped first.
 bool arrives(const volatile unsigned *words, unsigned bytes, unsigned generation,
-             const std::atomic<bool> &stopped) {
-  for (unsigned i = 0; i < (bytes + 3) / 4; i += 4)
-    while (words[i] != generation)
-      if (stopped.load(std::memory_order_relaxed))
-        return false;
-  std::atomic_thread_fence(std::memory_order_acquire);
+             const bench::Stopped &stopped) {
+  for (unsigned i = 0; i < bytes / 4; i += 4)
+    if (!bench::arrives(words + i, generation, stopped))
+      return false;
   return true;
 }
 
@@ -126,24 +102,23 @@ void judge(bench::Bench &bench, const Shared &shared, unsigned wrong, const char
 bench::Cell mailbox::round_trip(bench::Bench &bench, int bytes) {
   bench::Array<Shared> shared(1, bench::Memory::pinned);
   Shared *box = shared.data();
-  bench::Stream stream;
+  bench::Stream on;
   int times = bench.options.integer("iterations", 1000);
-  unsigned generation = 1;
-  std::atomic<unsigned> wrong = 0;
+  unsigned generation = 1, wrong = 0;
   bench::Cell cell;
   {
-    Server server([&, box](unsigned n, const std::atomic<bool> &stopped) {
+    bench::Server server([&, box](unsigned n, const bench::Stopped &stopped) {
       const volatile unsigned *words = box->words;
-      if (!arrives(words, bytes, n + 1, stopped))
+      if (!arrives(words, bytes, n, stopped))
         return false;
       for (unsigned i = 0; i < unsigned(bytes) / 4; ++i)
-        wrong += i % 4 != 0 && words[i] != payload(n + 1, i);
-      *static_cast<volatile unsigned *>(&box->answer) = n + 1;
+        wrong += i % 4 != 0 && words[i] != payload(n, i);
+      *static_cast<volatile unsigned *>(&box->answer) = n;
       return true;
     });
     cell = bench.measure(times, [&] {
-      ask<<<1, 32, 0, stream>>>(box, bytes, generation, times);
-      stream.synchronize();
+      ask<<<1, 32, 0, on>>>(box, bytes, generation, times);
+      on.synchronize();
       generation += times;
     });
   }
@@ -155,32 +130,33 @@ bench::Cell mailbox::rate(bench::Bench &bench) {
   bench::Array<Shared> shared(1, bench::Memory::pinned);
   Shared *box = shared.data();
   bench::Stream on;
-  unsigned count = bench.options.integer("iterations", 1000) * taken_interval, first = 0;
-  std::atomic<unsigned> wrong = 0;
+  unsigned count = bench.options.integer("iterations", 1000) * taken_interval;
+  unsigned first = 0, wrong = 0;
+  auto taken = [box] { return *static_cast<volatile unsigned *>(&box->answer); };
   bench::Cell cell;
   {
-    Server server([&, box](unsigned n, const std::atomic<bool> &stopped) {
-      const volatile unsigned *words = box->words + n % slots * words_per_slot;
-      if (!arrives(words, 64, n / slots + 1, stopped))
+    bench::Server server([&, box](unsigned n, const bench::Stopped &stopped) {
+      unsigned number = n - 1;
+      const volatile unsigned *words = box->words + number % slots * words_per_slot;
+      if (!arrives(words, 64, number / slots + 1, stopped))
         return false;
       for (unsigned part = 0; part < 4; ++part)
-        wrong += words[4 * part + 1] != payload(n, part);
-      if ((n + 1) % taken_interval == 0)
-        *static_cast<volatile unsigned *>(&box->answer) = n + 1;
+        wrong += words[4 * part + 1] != payload(number, part);
+      if (n % taken_interval == 0)
+        *static_cast<volatile unsigned *>(&box->answer) = n;
       return true;
     });
-    cell = bench
-               .measure(count,
-                        [&] {
-                          stream<<<1, 32, 0, on>>>(box, first, count);
-                          on.synchronize();
-                          first += count;
-                          while (*static_cast<volatile unsigned *>(&box->answer) != first &&
-                                 !box->gave_up)
-                            ;
-                        })
-               .into(1);
+    bench::Sample sample = bench.measure(count, [&] {
+      stream<<<1, 32, 0, on>>>(box, first, count);
+      on.synchronize();
+      first += count;
+      for (double start = MPI_Wtime(); taken() != first && MPI_Wtime() - start < 10;)
+        ;
+    });
+    cell = sample.into(1);
   }
+  if (taken() != first)
+    bench.wrong("mailbox, rate: Attributes that have not arrived");
   judge(bench, *box, wrong, "mailbox, rate");
   return cell;
 }

@@ -23,8 +23,22 @@ constexpr Experiment experiments[] = {
     {"launch", "kernel launches from the host and from a kernel", 1, 1, "", experiments::launch},
     {"attribute", "asking the proxy: round trip by scope, questions a second", 1, 1,
      "blocks threads", experiments::attribute},
+    {"ksync", "two running kernels on one GPU, and the way to the host", 1, 1, "",
+     experiments::ksync},
     {"pingpong", "a message to the other kernel and back, by size", 2, 2,
      "min max blocks threads compute", experiments::pingpong},
+    {"bandwidth", "windows of messages, GB/s by size", 2, 2, "min max blocks threads window",
+     experiments::bandwidth},
+    {"msgrate", "8-byte messages a second by number of threads", 2, 2, "blocks threads",
+     experiments::msgrate},
+    {"overlap", "communication hidden by computation of the same kernel", 2, 2,
+     "min max blocks threads compute", experiments::overlap},
+    {"collectives", "Barrier, Bcast and Allreduce by size", 1, 0, "min max blocks threads",
+     experiments::collectives},
+    {"halo", "a step of neighbour exchange in two and three dimensions", 1, 0, "max blocks threads",
+     experiments::halo},
+    {"split", "suspending a split kernel, by what lives across the call", 1, 0, "blocks threads",
+     experiments::split},
 };
 
 struct Option {
