@@ -75,7 +75,7 @@ void round_trips(bench::Bench &bench, Sizes &sizes, const char *note) {
   bench::Cell limit = mailbox::round_trip(bench, 64);
   auto line = [&](const char *scope, int blocks, void (*kernel)(int), bench::Cell size) {
     bench::Sample sample = bench.measure(times, [&] {
-      kernel<<<blocks, bench.options.integer("threads", 256)>>>(times);
+      kernel<<<blocks, bench.threads()>>>(times);
       bench::synchronize();
     });
     bench.row({scope, blocks, sample, size, limit});
@@ -83,7 +83,7 @@ void round_trips(bench::Bench &bench, Sizes &sizes, const char *note) {
   line("thread", 1, ask_as_thread, sizes.measure(1, 1, times));
   line("block", 1, ask_as_block, {});
   for (int blocks : {1, 16, 132})
-    if (blocks <= bench.options.integer("blocks", 132))
+    if (blocks <= bench.blocks())
       line("grid", blocks, ask_as_grid, {});
 }
 
@@ -101,14 +101,14 @@ void rates(bench::Bench &bench, Sizes &sizes, const char *note) {
                {"bare Attributes, one warp", "M/s", Role::limit}},
               note);
   bench::Cell limit = mailbox::rate(bench);
-  int threads = bench.options.integer("threads", 256);
+  int threads = bench.threads();
   auto line = [&](int blocks, int threads, int times) {
     times = bench.options.integer("iterations", times);
     bench.row({blocks * threads, sizes.measure(blocks, threads, times).into(1), limit});
   };
   line(1, 32, 100);
   for (int blocks : {1, 16, 132})
-    if (blocks <= bench.options.integer("blocks", 132))
+    if (blocks <= bench.blocks())
       line(blocks, threads, blocks == 1 ? 20 : 2);
 }
 

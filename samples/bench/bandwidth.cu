@@ -108,7 +108,7 @@ void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int bloc
   auto kernel = [&](void (*kernel)(Windows), int blocks, const char *lowering, const char *what) {
     gmpi::prefer_lowering(lowering);
     bench::Sample sample = measure(bench, w, w.buffer, what, [&] {
-      kernel<<<blocks, bench.options.integer("threads", 256)>>>(w);
+      kernel<<<blocks, bench.threads()>>>(w);
       bench::synchronize();
     });
     gmpi::prefer_lowering("");
@@ -128,7 +128,7 @@ void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int bloc
 } // namespace
 
 void experiments::bandwidth(bench::Bench &bench) {
-  int window = bench.options.integer("window", 16), blocks = bench.options.integer("blocks", 132);
+  int window = bench.options.integer("window", 16), blocks = bench.blocks();
   bench.table("Bandwidth one way, " + std::to_string(window) +
                   " messages at a time; grid: " + std::to_string(blocks) + " blocks",
               {{"size", "B", Role::x},

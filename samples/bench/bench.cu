@@ -47,6 +47,13 @@ int Bench::iterations(std::size_t bytes, int most) const {
   return options.integer("iterations", bytes <= 65536 ? most : std::max(1, most / 10));
 }
 
+int Bench::blocks() const {
+  int device, multiprocessors;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  return options.integer("blocks", std::min(132, 4 * multiprocessors));
+}
+
 std::vector<std::size_t> Bench::sizes(std::size_t least, std::size_t most, int factor) const {
   std::vector<std::size_t> found;
   least = static_cast<std::size_t>(options.number("min", static_cast<double>(least)));

@@ -104,6 +104,11 @@ public:
     return of_slowest_rank(times);
   }
 
+  /// Of a grid: --blocks, or 132, or fewer where the device is so small that they may not be
+  /// resident at once.
+  int blocks() const;
+  /// Of a block: --threads, or 256.
+  int threads() const { return options.integer("threads", 256); }
   /// --iterations, or what this size is worth: `most`, and fewer above 64 KiB.
   int iterations(std::size_t bytes, int most) const;
   /// From --min (or `least`) to --max (or `most`) bytes; each size is `factor` times the one

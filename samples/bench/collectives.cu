@@ -145,7 +145,7 @@ void line(bench::Bench &bench, const Collective &collective, const Call &device,
 } // namespace
 
 void experiments::collectives(bench::Bench &bench) {
-  Setting with = {bench.options.integer("blocks", 132), bench.options.integer("threads", 256), {}};
+  Setting with = {bench.blocks(), bench.threads(), {}};
   std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20, 8);
   std::size_t room = (sizes.empty() ? 0 : sizes.back()) / sizeof(double) + 1;
   bench::Array<double> from(room), to(room);

@@ -152,11 +152,7 @@ void line(bench::Bench &bench, int dims, int n) {
   bench::Array<double> host_out(packed, bench::Memory::pinned);
   bench::Array<double> host_in(packed, bench::Memory::pinned);
   h.field = field.data(), h.out = out.data(), h.in = in.data();
-  Setting with = {bench.options.integer("blocks", 132),
-                  bench.options.integer("threads", 256),
-                  host_out.data(),
-                  host_in.data(),
-                  {}};
+  Setting with = {bench.blocks(), bench.threads(), host_out.data(), host_in.data(), {}};
   auto kernel = [&](const char *lowering) {
     gmpi::prefer_lowering(lowering);
     bench::Sample sample = measure(bench, h, lowering, [&] {

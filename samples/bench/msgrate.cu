@@ -62,9 +62,9 @@ void experiments::msgrate(bench::Bench &bench) {
   gmpi::prefer_lowering("queue");
   line(bench, 1, 1, 200);
   line(bench, 1, 32, 50);
-  int threads = bench.options.integer("threads", 256);
+  int threads = bench.threads();
   for (int blocks : {1, 4, 16})
-    if (blocks <= bench.options.integer("blocks", 16))
+    if (blocks <= bench.blocks())
       line(bench, blocks, threads, 10);
   gmpi::prefer_lowering("");
 }

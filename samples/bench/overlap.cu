@@ -80,8 +80,7 @@ template <class Run> Times measure(bench::Bench &bench, Exchange e, const char *
 
 void table(bench::Bench &bench, const char *lowering, const Exchange &most,
            const std::vector<std::size_t> &sizes, const Exchange &hosts) {
-  int blocks = bench.options.integer("blocks", 132),
-      threads = bench.options.integer("threads", 256);
+  int blocks = bench.blocks(), threads = bench.threads();
   bench::Stream stream;
   bench.table(std::string("MPI_Isend and MPI_Irecv beside computation, ") + lowering +
                   ", grid of " + std::to_string(blocks) + " blocks",

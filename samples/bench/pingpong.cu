@@ -219,7 +219,7 @@ void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Strea
 } // namespace
 
 void experiments::pingpong(bench::Bench &bench) {
-  Shape grid = {bench.options.integer("blocks", 132), bench.options.integer("threads", 256)};
+  Shape grid = {bench.blocks(), bench.threads()};
   double compute = bench.options.number("compute", 0);
   std::string title = "Ping-pong, one way; grid: " + std::to_string(grid.blocks) + " blocks";
   if (compute > 0)

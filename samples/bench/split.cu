@@ -50,8 +50,7 @@ void check(bench::Bench &bench, const double *sums, int threads, int values, int
 
 /// Microseconds of a call.
 bench::Sample measure(bench::Bench &bench, const Variant &variant, const char *lowering) {
-  int blocks = bench.options.integer("blocks", 132),
-      threads = bench.options.integer("threads", 256);
+  int blocks = bench.blocks(), threads = bench.threads();
   int calls = bench.options.integer("iterations", 100);
   bench::Array<double> sums(std::size_t(blocks) * threads);
   gmpi::prefer_lowering(lowering);
