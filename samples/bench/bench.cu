@@ -2,16 +2,18 @@
 #include "bench.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstring>
 #include <ctime>
-#include <fstream>
-#include <sstream>
 
 namespace bench {
 
 double Options::number(const char *name, double otherwise) const {
-  auto found = numbers.find(name);
-  return found == numbers.end() ? otherwise : found->second;
+  for (const auto &number : numbers) // of an option given twice the last one counts
+    if (number.first == name)
+      otherwise = number.second;
+  return otherwise;
 }
 
 int Options::integer(const char *name, int otherwise) const {
@@ -193,12 +195,15 @@ static std::string json_of(const Table &table) {
 
 /// The version of the NVIDIA driver, as its kernel module says it; empty where there is none.
 static std::string driver_version() {
-  std::ifstream file("/proc/driver/nvidia/version");
-  std::string word;
-  while (file >> word)
-    if (std::isdigit(static_cast<unsigned char>(word[0])) && word.find('.') != std::string::npos)
-      return word;
-  return "";
+  std::string version;
+  std::FILE *file = std::fopen("/proc/driver/nvidia/version", "r");
+  char word[100];
+  while (file != nullptr && version.empty() && std::fscanf(file, "%99s", word) == 1)
+    if (std::isdigit(static_cast<unsigned char>(word[0])) && std::strchr(word, '.') != nullptr)
+      version = word;
+  if (file != nullptr)
+    std::fclose(file);
+  return version;
 }
 
 static std::string machine(int ranks) {
@@ -212,25 +217,25 @@ static std::string machine(int ranks) {
   std::time_t now = std::time(nullptr);
   std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
   std::string mpi(library, std::find(library, library + length, '\n'));
-  std::ostringstream text;
-  text << "{\"gpu\": " << quoted(properties.name) << ", \"driver\": " << quoted(driver_version())
-       << ", \"cuda\": \"" << version / 1000 << "." << version % 1000 / 10
-       << "\", \"mpi\": " << quoted(mpi) << ", \"ranks\": " << ranks << ", \"date\": \"" << date
-       << "\"}";
-  return text.str();
+  std::string cuda = std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  return "{\"gpu\": " + quoted(properties.name) + ", \"driver\": " + quoted(driver_version()) +
+         ", \"cuda\": " + quoted(cuda) + ", \"mpi\": " + quoted(mpi) +
+         ", \"ranks\": " + std::to_string(ranks) + ", \"date\": " + quoted(date) + "}";
 }
 
 bool Bench::write_json() const {
   if (rank != 0 || options.json.empty())
     return true;
-  std::ofstream file(options.json);
-  file << "{\"experiment\": " << quoted(experiment_) << ",\n\"machine\": " << machine(ranks)
-       << ",\n\"tables\": " << json_list(tables_, [](const Table &table) { return json_of(table); })
-       << "}\n";
-  file.close();
-  if (!file)
+  std::string text =
+      "{\"experiment\": " + quoted(experiment_) + ",\n\"machine\": " + machine(ranks) +
+      ",\n\"tables\": " + json_list(tables_, [](const Table &table) { return json_of(table); }) +
+      "}\n";
+  std::FILE *file = std::fopen(options.json.c_str(), "w");
+  bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+  written = file != nullptr && std::fclose(file) == 0 && written;
+  if (!written)
     std::fprintf(stderr, "gmpi-bench: '%s' cannot be written.\n", options.json.c_str());
-  return bool(file);
+  return written;
 }
 
 } // namespace bench

@@ -8,16 +8,16 @@
 #include "../common/sample.h"
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace bench {
 
 /// What the command line says: numbers by name ("max" for --max), and the name of the JSON file.
 struct Options {
-  std::map<std::string, double> numbers;
+  std::vector<std::pair<std::string, double>> numbers;
   std::string json; ///< empty: none is written
 
   double number(const char *name, double otherwise) const;

@@ -102,7 +102,7 @@ bench::Options parse(const Experiment &experiment, int argc, char **argv) {
       refuse("--json takes the name of a file.");
     else if (known != std::end(known_options) &&
              (is_word_of(name, taken_by_all) || is_word_of(name, experiment.takes)))
-      options.numbers[name] = parse_number(*known, value);
+      options.numbers.emplace_back(name, parse_number(*known, value));
     else
       refuse(std::string("'") + experiment.name + "' has no option '" + argv[i] + "'.");
   }
