@@ -48,7 +48,7 @@ public:
 
   /// Microseconds of an answer where this many threads ask at once.
   bench::Sample measure(int blocks, int threads, int times) {
-    bench::Sample sample = bench_.measure(times * blocks * threads, [&] {
+    bench::Sample sample = bench_.measure(1ll * times * blocks * threads, [&] {
       ask_size<<<blocks, threads>>>(comm_, bench_.ranks, times, wrong_.data());
       bench::synchronize();
     });

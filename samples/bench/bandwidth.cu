@@ -138,7 +138,7 @@ void experiments::bandwidth(bench::Bench &bench) {
                {"classic", "GB/s", Role::peer},
                {"host MPI", "GB/s", Role::limit}});
   std::vector<std::size_t> sizes = bench.sizes(1024, 4 << 20, 8);
-  std::size_t room = (sizes.empty() ? 1 : sizes.back()) * window;
+  std::size_t room = sizes.back() * window;
   bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
   bench::Stream stream;
   for (std::size_t bytes : sizes)

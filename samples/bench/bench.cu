@@ -60,7 +60,7 @@ std::vector<std::size_t> Bench::sizes(std::size_t least, std::size_t most, int f
   std::vector<std::size_t> found;
   least = static_cast<std::size_t>(options.number("min", static_cast<double>(least)));
   most = static_cast<std::size_t>(options.number("max", static_cast<double>(most)));
-  for (std::size_t bytes = least; bytes <= most; bytes *= factor)
+  for (std::size_t bytes = std::min(least, most); bytes <= most; bytes *= factor)
     found.push_back(bytes);
   return found;
 }

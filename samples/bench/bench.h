@@ -91,7 +91,7 @@ public:
 
   /// Microseconds of one of the `iterations` that `once()` carries out and waits for: --repeat
   /// times (11), after one to warm up. Of each time the slowest rank's counts. Every rank calls it.
-  template <class Once> Sample measure(int iterations, Once once) const {
+  template <class Once> Sample measure(long long iterations, Once once) const {
     std::vector<double> times;
     for (int i = -1; i < options.integer("repeat", 11); ++i) {
       MPI_Barrier(MPI_COMM_WORLD);
@@ -111,8 +111,8 @@ public:
   int threads() const { return options.integer("threads", 256); }
   /// --iterations, or what this size is worth: `most`, and fewer above 64 KiB.
   int iterations(std::size_t bytes, int most) const;
-  /// From --min (or `least`) to --max (or `most`) bytes; each size is `factor` times the one
-  /// before.
+  /// From --min (or `least`) to --max (or `most`) bytes, one size at least; each is `factor` times
+  /// the one before.
   std::vector<std::size_t> sizes(std::size_t least, std::size_t most, int factor) const;
 
 private:

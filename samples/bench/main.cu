@@ -6,6 +6,7 @@
 #include "bench.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <unistd.h>
@@ -48,7 +49,7 @@ struct Option {
 
 constexpr Option known_options[] = {
     {"repeat", "times that each thing is measured", 1, 10000},
-    {"iterations", "exchanges or calls of one measurement", 1, 1e9},
+    {"iterations", "exchanges or calls of one measurement", 1, 1e6},
     {"min", "bytes, the smallest message", 1, 1 << 28},
     {"max", "bytes, the largest message", 1, 1 << 28},
     {"blocks", "blocks of a grid", 1, 65535},
@@ -78,10 +79,10 @@ bool is_word_of(const std::string &word, const char *list) {
 double parse_number(const Option &option, const char *text) {
   char *end = nullptr;
   double value = text == nullptr ? 0 : std::strtod(text, &end);
-  if (text == nullptr || end == text || *end != '\0' || !(value >= option.least) ||
-      !(value <= option.most)) {
+  if (text == nullptr || end == text || *end != '\0' || value != std::floor(value) ||
+      value < option.least || value > option.most) {
     char sentence[200];
-    std::snprintf(sentence, sizeof sentence, "--%s (%s) takes a number from %.0f to %.0f.",
+    std::snprintf(sentence, sizeof sentence, "--%s (%s) takes a whole number from %.0f to %.0f.",
                   option.name, option.meaning, option.least, option.most);
     refuse(sentence);
   }

@@ -43,12 +43,12 @@ static void line(bench::Bench &bench, int blocks, int threads, int messages) {
   int peer = 1 - bench.rank, all = blocks * threads;
   messages = bench.options.integer("iterations", messages);
   bench::Array<unsigned> wrong(1, bench::Memory::pinned);
-  bench::Sample kernels = bench.measure(messages * all, [&] {
+  bench::Sample kernels = bench.measure(1ll * messages * all, [&] {
     send_or_receive<<<blocks, threads>>>(sends, peer, messages, wrong.data());
     bench::synchronize();
   });
   bench::Sample hosts = bench.measure(
-      messages * all, [&] { *wrong.data() += host_messages(sends, peer, all, messages); });
+      1ll * messages * all, [&] { *wrong.data() += host_messages(sends, peer, all, messages); });
   if (*wrong.data() != 0)
     bench.wrong(std::to_string(*wrong.data()) + " messages");
   bench.row({all, kernels.into(1e3), hosts.into(1e3)});

@@ -113,7 +113,7 @@ void table(bench::Bench &bench, const char *lowering, const Exchange &most,
 
 void experiments::overlap(bench::Bench &bench) {
   std::vector<std::size_t> sizes = bench.sizes(1024, 16 << 20, 8);
-  std::size_t room = sizes.empty() ? 1 : sizes.back();
+  std::size_t room = sizes.back();
   bench::Array<unsigned char> out(room), in(room);
   bench::Array<unsigned char> host_out(room, bench::Memory::pinned);
   bench::Array<unsigned char> host_in(room, bench::Memory::pinned);

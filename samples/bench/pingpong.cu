@@ -236,7 +236,7 @@ void experiments::pingpong(bench::Bench &bench) {
                {"host MPI", "us", Role::limit}},
               nccl::why_not() + (is_gpu_aware() ? "" : "This MPI is not GPU-aware."));
   std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20, 8);
-  std::size_t room = sizes.empty() ? 1 : sizes.back();
+  std::size_t room = sizes.back();
   bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
   bench::Stream stream;
   for (std::size_t bytes : sizes)

@@ -99,7 +99,7 @@ def draw_line(axes, table, column, places):
 def draw(axes, machine, table):
     keys, values = of_role(table, "x"), of_role(table, "ours", "peer", "limit")
     sizes = [row[keys[0]] for row in table["rows"]]
-    has_words = len(keys) > 1 or any(isinstance(size, str) for size in sizes)
+    has_words = len(keys) > 1 or len(sizes) == 1
     places = list(range(len(sizes))) if has_words else sizes
     heights = [height for i in values for height in draw_line(axes, table, i, places)]
     axes.set_xlabel(", ".join(label(table["columns"][i]) for i in keys))
