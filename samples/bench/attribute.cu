@@ -5,7 +5,7 @@
 
 using bench::Role;
 
-// A message from nobody to nobody: the proxy answers it without MPI.
+// At each scope, a message from nobody to nobody: the proxy answers it without MPI.
 
 static __global__ void ask_as_thread(int times) {
   if (threadIdx.x == 0 && blockIdx.x == 0)

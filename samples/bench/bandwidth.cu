@@ -137,7 +137,7 @@ void experiments::bandwidth(bench::Bench &bench) {
                {"grid, split", "GB/s", Role::ours},
                {"classic", "GB/s", Role::peer},
                {"host MPI", "GB/s", Role::limit}});
-  std::vector<std::size_t> sizes = bench.sizes(1024, 4 << 20, 8);
+  std::vector<std::size_t> sizes = bench.sizes(1024, 4 << 20);
   std::size_t room = sizes.back() * window;
   bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
   bench::Stream stream;

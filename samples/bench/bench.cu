@@ -35,8 +35,6 @@ Sample Sample::of(std::vector<double> values) {
   return {percentile(values, 0.5), percentile(values, 0.1), percentile(values, 0.9)};
 }
 
-Sample Sample::times(double factor) const { return {median * factor, p10 * factor, p90 * factor}; }
-
 Sample Sample::into(double amount) const { return {amount / median, amount / p90, amount / p10}; }
 
 Sample Bench::of_slowest_rank(std::vector<double> times) const {
@@ -56,11 +54,11 @@ int Bench::blocks() const {
   return options.integer("blocks", std::min(132, 4 * multiprocessors));
 }
 
-std::vector<std::size_t> Bench::sizes(std::size_t least, std::size_t most, int factor) const {
+std::vector<std::size_t> Bench::sizes(std::size_t least, std::size_t most) const {
   std::vector<std::size_t> found;
   least = static_cast<std::size_t>(options.number("min", static_cast<double>(least)));
   most = static_cast<std::size_t>(options.number("max", static_cast<double>(most)));
-  for (std::size_t bytes = std::min(least, most); bytes <= most; bytes *= factor)
+  for (std::size_t bytes = std::min(least, most); bytes <= most; bytes *= 8)
     found.push_back(bytes);
   return found;
 }

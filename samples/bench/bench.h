@@ -30,8 +30,6 @@ struct Sample {
 
   /// Of values in any order; there is one at least.
   static Sample of(std::vector<double> values);
-  /// Each value times this.
-  Sample times(double factor) const;
   /// `amount` divided by each value: a rate.
   Sample into(double amount) const;
 };
@@ -111,9 +109,9 @@ public:
   int threads() const { return options.integer("threads", 256); }
   /// --iterations, or what this size is worth: `most`, and fewer above 64 KiB.
   int iterations(std::size_t bytes, int most) const;
-  /// From --min (or `least`) to --max (or `most`) bytes, one size at least; each is `factor` times
-  /// the one before.
-  std::vector<std::size_t> sizes(std::size_t least, std::size_t most, int factor) const;
+  /// From --min (or `least`) to --max (or `most`) bytes, one size at least; each is eight times the
+  /// one before.
+  std::vector<std::size_t> sizes(std::size_t least, std::size_t most) const;
 
 private:
   Sample of_slowest_rank(std::vector<double> times) const;

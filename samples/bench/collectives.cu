@@ -146,7 +146,7 @@ void line(bench::Bench &bench, const Collective &collective, const Call &device,
 
 void experiments::collectives(bench::Bench &bench) {
   Setting with = {bench.blocks(), bench.threads(), {}};
-  std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20, 8);
+  std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
   std::size_t room = sizes.back() / sizeof(double) + 1;
   bench::Array<double> from(room), to(room);
   bench::Array<double> host_from(room, bench::Memory::pinned), host_to(room, bench::Memory::pinned);

@@ -27,24 +27,28 @@ static bench::Sample from_host(const bench::Bench &bench, int blocks, int launch
 
 #ifdef HAS_LAUNCHES_FROM_KERNELS
 /// One thread launches, one after the other.
-static __global__ void parent(int blocks, int launches) {
+static __global__ void parent(int blocks, int launches, unsigned *failed) {
   for (int i = 0; i < launches; ++i)
     empty<<<blocks, 32>>>();
+  if (cudaGetLastError() != cudaSuccess)
+    *failed = 1;
 }
-#endif
 
-/// The parent's own launch is spread over all of its children: a hundredth of it each.
-static bench::Cell from_kernel(const bench::Bench &bench, int blocks, int launches) {
-#ifdef HAS_LAUNCHES_FROM_KERNELS
-  return bench.measure(launches, [&] {
-    parent<<<1, 1>>>(blocks, launches);
+/// The parent's own launch is spread over all of its children: a two-hundredth of it each.
+static bench::Cell from_kernel(bench::Bench &bench, int blocks, int launches) {
+  bench::Array<unsigned> failed(1, bench::Memory::pinned);
+  CUDA_CHECK(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, launches));
+  bench::Sample sample = bench.measure(launches, [&] {
+    parent<<<1, 1>>>(blocks, launches, failed.data());
     bench::synchronize();
   });
-#else
-  (void)bench, (void)blocks, (void)launches;
-  return {};
-#endif
+  if (*failed.data() != 0)
+    bench.wrong("a kernel could not launch all of its kernels; fewer --iterations?");
+  return sample;
 }
+#else
+static bench::Cell from_kernel(bench::Bench &, int, int) { return {}; }
+#endif
 
 void experiments::launch(bench::Bench &bench) {
 #ifdef HAS_LAUNCHES_FROM_KERNELS

@@ -112,7 +112,7 @@ void table(bench::Bench &bench, const char *lowering, const Exchange &most,
 } // namespace
 
 void experiments::overlap(bench::Bench &bench) {
-  std::vector<std::size_t> sizes = bench.sizes(1024, 16 << 20, 8);
+  std::vector<std::size_t> sizes = bench.sizes(1024, 16 << 20);
   std::size_t room = sizes.back();
   bench::Array<unsigned char> out(room), in(room);
   bench::Array<unsigned char> host_out(room, bench::Memory::pinned);

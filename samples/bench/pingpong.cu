@@ -235,7 +235,7 @@ void experiments::pingpong(bench::Bench &bench) {
                {"NCCL", "us", Role::peer},
                {"host MPI", "us", Role::limit}},
               nccl::why_not() + (is_gpu_aware() ? "" : "This MPI is not GPU-aware."));
-  std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20, 8);
+  std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
   std::size_t room = sizes.back();
   bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
   bench::Stream stream;
