@@ -167,10 +167,24 @@ private:
 /// Waits for the kernels launched so far; ends the job where one could not be launched.
 void synchronize();
 
+/// Copies to memory of the device or the host. (cudaMemcpy alone may return earlier: before what it
+/// has read is where kernels of other streams look for it.)
+template <class T> void write(T *to, const std::vector<T> &from) {
+  CUDA_CHECK(cudaMemcpy(to, from.data(), from.size() * sizeof(T), cudaMemcpyDefault));
+  CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+/// `size` elements of the device's or the host's memory.
+template <class T> std::vector<T> read(const T *from, std::size_t size) {
+  std::vector<T> elements(size);
+  CUDA_CHECK(cudaMemcpy(elements.data(), from, size * sizeof(T), cudaMemcpyDefault));
+  return elements;
+}
+
 /// Writes bytes that depend on place and seed; on the device or the host.
-void fill(void *memory, std::size_t bytes, int seed);
+void fill(unsigned char *memory, std::size_t bytes, int seed);
 /// Bytes that are not what fill() has written there, each raised by `added`.
-std::size_t wrong_bytes(const void *memory, std::size_t bytes, int seed, int added = 0);
+std::size_t wrong_bytes(const unsigned char *memory, std::size_t bytes, int seed, int added = 0);
 
 /// Microseconds that a launch of an empty kernel and waiting for it take.
 Sample launch_and_synchronise(const Bench &bench);

@@ -63,13 +63,12 @@ void prepare(const bench::Bench &bench, const Collective &collective, const Call
     from[i] = given(bench.rank, i);
   if (collective.data == Data::broadcast && bench.rank == 0)
     to = from;
-  CUDA_CHECK(cudaMemcpy(c.from, from.data(), c.count * sizeof(double), cudaMemcpyDefault));
-  CUDA_CHECK(cudaMemcpy(c.to, to.data(), c.count * sizeof(double), cudaMemcpyDefault));
+  bench::write(c.from, from);
+  bench::write(c.to, to);
 }
 
 void check(bench::Bench &bench, const Collective &collective, const Call &c, const char *variant) {
-  std::vector<double> to(c.count);
-  CUDA_CHECK(cudaMemcpy(to.data(), c.to, c.count * sizeof(double), cudaMemcpyDefault));
+  std::vector<double> to = bench::read(c.to, c.count);
   int wrong = 0;
   for (int i = 0; i < c.count; ++i) {
     double sum = bench.ranks * (bench.ranks - 1) / 2.0 + bench.ranks * given(0, i);

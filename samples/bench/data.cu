@@ -7,16 +7,15 @@ static unsigned char pattern(std::size_t i, int seed) {
   return static_cast<unsigned char>(i * 7 + i / 251 + seed * 13);
 }
 
-void fill(void *memory, std::size_t bytes, int seed) {
+void fill(unsigned char *memory, std::size_t bytes, int seed) {
   std::vector<unsigned char> host(bytes);
   for (std::size_t i = 0; i < bytes; ++i)
     host[i] = pattern(i, seed);
-  CUDA_CHECK(cudaMemcpy(memory, host.data(), bytes, cudaMemcpyDefault));
+  write(memory, host);
 }
 
-std::size_t wrong_bytes(const void *memory, std::size_t bytes, int seed, int added) {
-  std::vector<unsigned char> host(bytes);
-  CUDA_CHECK(cudaMemcpy(host.data(), memory, bytes, cudaMemcpyDefault));
+std::size_t wrong_bytes(const unsigned char *memory, std::size_t bytes, int seed, int added) {
+  std::vector<unsigned char> host = read(memory, bytes);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < bytes; ++i)
     wrong += host[i] != static_cast<unsigned char>(pattern(i, seed) + added);

@@ -118,8 +118,7 @@ std::size_t cells(const Halo &h) {
 
 /// Halo cells that do not hold what the neighbour has there.
 std::size_t wrong_cells(const Halo &h) {
-  std::vector<double> field(cells(h));
-  CUDA_CHECK(cudaMemcpy(field.data(), h.field, field.size() * sizeof(double), cudaMemcpyDefault));
+  std::vector<double> field = bench::read(h.field, cells(h));
   std::size_t wrong = 0;
   for (int side = 0; side < 2 * h.dims; ++side)
     for (int k = 0; k < h.face; ++k) {
@@ -136,7 +135,7 @@ bench::Sample measure(bench::Bench &bench, const Halo &h, const char *what, Run 
   std::vector<double> field(cells(h));
   for (std::size_t i = 0; i < field.size(); ++i)
     field[i] = value(bench.rank, i);
-  CUDA_CHECK(cudaMemcpy(h.field, field.data(), field.size() * sizeof(double), cudaMemcpyDefault));
+  bench::write(h.field, field);
   bench::Sample sample = bench.measure(h.steps, run);
   if (std::size_t wrong = wrong_cells(h))
     bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " cells");

@@ -161,8 +161,7 @@ bench::Sample measure(bench::Bench &bench, int bytes, Route route, By by) {
     communicates.synchronize();
     m.first += m.count;
   });
-  Channel ends[2];
-  CUDA_CHECK(cudaMemcpy(ends, there, sizeof ends, cudaMemcpyDefault));
+  std::vector<Channel> ends = bench::read(there, 2);
   if (ends[0].gave_up || ends[1].gave_up || far.data()[0].gave_up || far.data()[1].gave_up)
     bench.wrong("a kernel has waited in vain; do two kernels run at once here?");
   if (*wrong.data() != 0)

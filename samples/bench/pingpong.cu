@@ -234,7 +234,7 @@ void experiments::pingpong(bench::Bench &bench) {
                {"GPU-aware MPI", "us", Role::peer},
                {"NCCL", "us", Role::peer},
                {"host MPI", "us", Role::limit}},
-              nccl::why_not() + (is_gpu_aware() ? "" : "This MPI is not GPU-aware."));
+              nccl::why_not() + (is_gpu_aware() ? "" : " This MPI is not GPU-aware."));
   std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
   std::size_t room = sizes.back();
   bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);

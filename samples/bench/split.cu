@@ -38,8 +38,7 @@ const Variant variants[] = {
 
 void check(bench::Bench &bench, const double *sums, int threads, int values, int calls,
            const char *lowering) {
-  std::vector<double> host(threads);
-  CUDA_CHECK(cudaMemcpy(host.data(), sums, threads * sizeof(double), cudaMemcpyDeviceToHost));
+  std::vector<double> host = bench::read(sums, threads);
   double numbers = values * (values - 1) / 2.0;
   int wrong = 0;
   for (int thread = 0; thread < threads; ++thread)

@@ -34,7 +34,7 @@ static ncclComm_t communicator() {
 bool nccl::available() { return communicator() != nullptr; }
 
 std::string nccl::why_not() {
-  return available() ? "" : "NCCL: no communicator (two ranks on one GPU?). ";
+  return available() ? "" : "NCCL: no communicator (two ranks on one GPU?).";
 }
 
 void nccl::send(const void *device, std::size_t bytes, int peer, cudaStream_t stream) {
@@ -56,7 +56,7 @@ void nccl::all_reduce(const double *from, double *to, std::size_t count, cudaStr
 #else
 
 bool nccl::available() { return false; }
-std::string nccl::why_not() { return "NCCL: this program was built without it. "; }
+std::string nccl::why_not() { return "NCCL: this program was built without it."; }
 void nccl::send(const void *, std::size_t, int, cudaStream_t) {}
 void nccl::receive(void *, std::size_t, int, cudaStream_t) {}
 void nccl::broadcast(void *, std::size_t, int, cudaStream_t) {}
