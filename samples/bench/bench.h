@@ -164,6 +164,9 @@ private:
   cudaStream_t stream_;
 };
 
+/// Ends the job with a sentence: a probe has waited in vain, and would again.
+[[noreturn]] void give_up(const char *sentence);
+
 /// Waits for the kernels launched so far; ends the job where one could not be launched.
 void synchronize();
 

@@ -1,6 +1,8 @@
 // Data whose every byte is checked, and what experiments do with kernels in general.
 #include "bench.h"
 
+#include <cstdlib>
+
 namespace bench {
 
 static unsigned char pattern(std::size_t i, int seed) {
@@ -31,6 +33,12 @@ bool Bench::any_wrong() const {
   int mine = wrong_, any = 0;
   MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
   return any != 0;
+}
+
+void give_up(const char *sentence) {
+  std::fprintf(stderr, "gmpi-bench: %s\n", sentence);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
 }
 
 void synchronize() {

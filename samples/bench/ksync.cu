@@ -28,7 +28,12 @@ constexpr int most_words = 256;
 struct Channel {
   unsigned words[most_words];
   alignas(128) unsigned flag;
-  alignas(128) unsigned gave_up;
+};
+
+/// What the host is told at the end.
+struct Findings {
+  unsigned wrong; ///< words
+  unsigned gave_up;
 };
 
 enum class By { polling, atomics };
@@ -68,58 +73,51 @@ __device__ bool wait_by_atomics(unsigned *flag, unsigned number) {
 
 /// Counts words that are not message `number`'s; false where it does not come.
 __device__ bool get(Channel &from, const Message &m, unsigned number, unsigned added,
-                    unsigned &wrong) {
+                    Findings *found) {
   bool arrived = threadIdx.x != 0 || (m.by == By::atomics ? wait_by_atomics(&from.flag, number)
                                                           : bench::wait_for(&from.flag, number));
   if (!__all_sync(~0u, arrived)) {
-    from.gave_up = 1;
+    found->gave_up = 1;
     return false;
   }
   __threadfence();
   const volatile unsigned *words = from.words;
   for (int i = threadIdx.x; i < m.words; i += warpSize)
-    wrong += words[i] != content(number, i) + added;
+    if (words[i] != content(number, i) + added)
+      atomicAdd(&found->wrong, 1u);
+  __syncwarp(); // before the next message overwrites this one
   return true;
 }
 
 /// The kernel that computes: sends a message, waits for the answer.
-__global__ void asks(Channel *to, Channel *from, Message m, bool system, unsigned *wrong) {
-  unsigned mine = 0;
+__global__ void asks(Channel *to, Channel *from, Message m, bool system, Findings *found) {
   for (unsigned n = m.first; n < m.first + m.count; ++n) {
     put(*to, m, n, 0, system);
-    if (!get(*from, m, n, 1, mine))
-      break;
+    if (!get(*from, m, n, 1, found))
+      return;
   }
-  if (mine != 0)
-    atomicAdd(wrong, mine);
 }
 
 /// Answers each message with one whose words are one more.
-__global__ void answers(Channel *from, Channel *to, Message m, unsigned *wrong) {
-  unsigned mine = 0;
+__global__ void answers(Channel *from, Channel *to, Message m, Findings *found) {
   for (unsigned n = m.first; n < m.first + m.count; ++n) {
-    if (!get(*from, m, n, 0, mine))
-      break;
+    if (!get(*from, m, n, 0, found))
+      return;
     put(*to, m, n, 1, false);
   }
-  if (mine != 0)
-    atomicAdd(wrong, mine);
 }
 
 /// The communication kernel: hands on what comes from either side.
 __global__ void relays(Channel *from, Channel *host_in, Channel *host_out, Channel *to, Message m,
-                       unsigned *wrong) {
-  unsigned mine = 0;
+                       Findings *found) {
   for (unsigned n = m.first; n < m.first + m.count; ++n) {
-    if (!get(*from, m, n, 0, mine))
-      break;
+    if (!get(*from, m, n, 0, found))
+      return;
     put(*host_in, m, n, 0, true);
-    if (!get(*host_out, m, n, 1, mine))
-      break;
+    if (!get(*host_out, m, n, 1, found))
+      return;
     put(*to, m, n, 1, false);
   }
-  if (mine != 0)
-    atomicAdd(wrong, mine);
 }
 
 /// The host's end: answers message n as the kernel `answers` does.
@@ -141,7 +139,7 @@ enum class Route { to_kernel, to_host, relayed };
 bench::Sample measure(bench::Bench &bench, int bytes, Route route, By by) {
   bench::Array<Channel> near(2);                       // in device memory
   bench::Array<Channel> far(2, bench::Memory::pinned); // in mapped memory
-  bench::Array<unsigned> wrong(1, bench::Memory::pinned);
+  bench::Array<Findings> found(1, bench::Memory::pinned);
   bench::Stream computes, communicates;
   std::unique_ptr<bench::Server> host;
   if (route != Route::to_kernel)
@@ -152,20 +150,19 @@ bench::Sample measure(bench::Bench &bench, int bytes, Route route, By by) {
   Message m = {bytes / 4, 1, bench.options.integer("iterations", 1000), by};
   bench::Sample sample = bench.measure(m.count, [&] {
     if (route == Route::to_kernel)
-      answers<<<1, 32, 0, communicates>>>(there, there + 1, m, wrong.data());
+      answers<<<1, 32, 0, communicates>>>(there, there + 1, m, found.data());
     else if (route == Route::relayed)
       relays<<<1, 32, 0, communicates>>>(there, far.data(), far.data() + 1, there + 1, m,
-                                         wrong.data());
-    asks<<<1, 32, 0, computes>>>(there, there + 1, m, route == Route::to_host, wrong.data());
+                                         found.data());
+    asks<<<1, 32, 0, computes>>>(there, there + 1, m, route == Route::to_host, found.data());
     computes.synchronize();
     communicates.synchronize();
+    if (found.data()->gave_up)
+      bench::give_up("ksync: a kernel has waited in vain; do two kernels run at once here?");
     m.first += m.count;
   });
-  std::vector<Channel> ends = bench::read(there, 2);
-  if (ends[0].gave_up || ends[1].gave_up || far.data()[0].gave_up || far.data()[1].gave_up)
-    bench.wrong("a kernel has waited in vain; do two kernels run at once here?");
-  if (*wrong.data() != 0)
-    bench.wrong(std::to_string(*wrong.data()) + " words");
+  if (found.data()->wrong != 0)
+    bench.wrong(std::to_string(found.data()->wrong) + " words");
   return sample;
 }
 
