@@ -63,6 +63,47 @@ std::vector<std::size_t> Bench::sizes(std::size_t least, std::size_t most) const
   return found;
 }
 
+// --- the machine ---------------------------------------------------------------------------------
+
+/// The version of the NVIDIA driver, as its kernel module says it; empty where there is none.
+static std::string driver_version() {
+  std::string version;
+  std::FILE *file = std::fopen("/proc/driver/nvidia/version", "r");
+  char word[100];
+  while (file != nullptr && version.empty() && std::fscanf(file, "%99s", word) == 1)
+    if (std::isdigit(static_cast<unsigned char>(word[0])) && std::strchr(word, '.') != nullptr)
+      version = word;
+  if (file != nullptr)
+    std::fclose(file);
+  return version;
+}
+
+struct Machine {
+  std::string gpu, driver, cuda, mpi, date;
+};
+
+static Machine machine() {
+  int device, version, length;
+  cudaDeviceProp properties;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+  CUDA_CHECK(cudaRuntimeGetVersion(&version));
+  char library[MPI_MAX_LIBRARY_VERSION_STRING], date[40];
+  MPI_Get_library_version(library, &length);
+  std::replace(library, library + length, '\t', ' ');
+  std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return {properties.name, driver_version(),
+          std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10),
+          std::string(library, std::find(library, library + length, '\n')), date};
+}
+
+static std::string text_of(const Machine &m, int ranks) {
+  return m.gpu + (m.driver.empty() ? "" : ", driver " + m.driver) + ", CUDA " + m.cuda + ", " +
+         m.mpi + ", " + std::to_string(ranks) + (ranks == 1 ? " rank, " : " ranks, ") + m.date +
+         "\n\n";
+}
+
 // --- tables -------------------------------------------------------------------------------------
 
 /// Three digits at least, without an exponent.
@@ -116,7 +157,7 @@ void Bench::print(const std::string &text) const {
 }
 
 void Bench::table(std::string title, std::vector<Column> columns, std::string note) {
-  std::string text = tables_.empty() ? "" : "\n";
+  std::string text = tables_.empty() ? text_of(machine(), ranks) : "\n";
   text += title + "; medians [10th and 90th percentile]\n" + (note.empty() ? "" : note + "\n");
   widths_.clear();
   for (const Column &column : columns) {
@@ -191,41 +232,17 @@ static std::string json_of(const Table &table) {
          ",\n  \"columns\": " + columns + ",\n  \"rows\": " + rows + "}";
 }
 
-/// The version of the NVIDIA driver, as its kernel module says it; empty where there is none.
-static std::string driver_version() {
-  std::string version;
-  std::FILE *file = std::fopen("/proc/driver/nvidia/version", "r");
-  char word[100];
-  while (file != nullptr && version.empty() && std::fscanf(file, "%99s", word) == 1)
-    if (std::isdigit(static_cast<unsigned char>(word[0])) && std::strchr(word, '.') != nullptr)
-      version = word;
-  if (file != nullptr)
-    std::fclose(file);
-  return version;
-}
-
-static std::string machine(int ranks) {
-  int device, version, length;
-  cudaDeviceProp properties;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-  CUDA_CHECK(cudaRuntimeGetVersion(&version));
-  char library[MPI_MAX_LIBRARY_VERSION_STRING], date[40];
-  MPI_Get_library_version(library, &length);
-  std::time_t now = std::time(nullptr);
-  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  std::string mpi(library, std::find(library, library + length, '\n'));
-  std::string cuda = std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-  return "{\"gpu\": " + quoted(properties.name) + ", \"driver\": " + quoted(driver_version()) +
-         ", \"cuda\": " + quoted(cuda) + ", \"mpi\": " + quoted(mpi) +
-         ", \"ranks\": " + std::to_string(ranks) + ", \"date\": " + quoted(date) + "}";
+static std::string json_of(const Machine &m, int ranks) {
+  return "{\"gpu\": " + quoted(m.gpu) + ", \"driver\": " + quoted(m.driver) +
+         ", \"cuda\": " + quoted(m.cuda) + ", \"mpi\": " + quoted(m.mpi) +
+         ", \"ranks\": " + std::to_string(ranks) + ", \"date\": " + quoted(m.date) + "}";
 }
 
 bool Bench::write_json() const {
   if (rank != 0 || options.json.empty())
     return true;
   std::string text =
-      "{\"experiment\": " + quoted(experiment_) + ",\n\"machine\": " + machine(ranks) +
+      "{\"experiment\": " + quoted(experiment_) + ",\n\"machine\": " + json_of(machine(), ranks) +
       ",\n\"tables\": " + json_list(tables_, [](const Table &table) { return json_of(table); }) +
       "}\n";
   std::FILE *file = std::fopen(options.json.c_str(), "w");
