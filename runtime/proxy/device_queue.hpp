@@ -11,6 +11,7 @@
 #include "comm_sizes.hpp"
 
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -18,6 +19,14 @@
 namespace gmpi {
 
 using Clock = std::chrono::steady_clock;
+
+/// Some milliseconds late at most, at a fraction of the cost: for what lasts seconds.
+inline Clock::time_point roughly_now() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return Clock::time_point(std::chrono::seconds(now.tv_sec) +
+                           std::chrono::nanoseconds(now.tv_nsec));
+}
 
 class DeviceQueue {
 public:

@@ -159,7 +159,7 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   operation.moved = operation.received = operation.message_bytes = 0;
   operation.pending = 0;
   operation.requests[0] = operation.requests[1] = operation.foreign = MPI_REQUEST_NULL;
-  operation.started = Clock::now();
+  operation.started = roughly_now();
   operation.waited = false;
   operation.host_waits_since = 0;
   if (kind_of(attribute.function) != Kind::nonblocking && !attribute.detached)
@@ -179,7 +179,7 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
 /// `attribute` says where: the call's own, or that of a wait for its request.
 void Progress::note_wait(Operation &operation, const Attribute &attribute) {
   operation.waited = true;
-  operation.waited_since = attribute.function == Function::waiting ? Clock::now() : operation.started;
+  operation.waited_since = attribute.function == Function::waiting ? roughly_now() : operation.started;
   operation.wait_scope = attribute.scope;
   operation.wait_site = attribute.site;
   operation.wait_launch = attribute.launch;

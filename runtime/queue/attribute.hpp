@@ -120,25 +120,21 @@ inline void pack(const Attribute &attribute, std::uint32_t generation, std::uint
     words[i] = tag_word(contents[i], generation);
 }
 
-inline Attribute unpack_attribute(const std::uint64_t *words) {
-  std::uint64_t content[attribute_words];
-  for (int i = 0; i < attribute_words; ++i)
-    content[i] = content_of(words[i]);
-  Attribute attribute{};
-  attribute.function = static_cast<Function>(content[0] & 0xff);
-  attribute.scope = static_cast<Scope>(content[0] >> 8 & 3);
-  attribute.inline_in = content[0] >> 10 & 1;
-  attribute.detached = content[0] >> 11 & 1;
-  attribute.slot = content[0] >> 12 & 0xfff;
-  attribute.launch = content[0] >> 24 & 0xffffff;
-  attribute.site = {static_cast<unsigned>(content[1] >> 20),
-                    static_cast<unsigned>(content[1] & 0xfffff)};
-  attribute.turn = content[2] & 0xffff;
-  attribute.serial = content[2] >> 16 & 0xffff;
-  attribute.tagged = content[2] >> 32 & 1;
-  attribute.in_bytes = content[3];
-  attribute.arguments = decode_arguments(attribute.function, content + 4);
-  return attribute;
+/// The reverse of pack().
+inline void unpack(const std::uint64_t *words, Attribute &attribute) {
+  attribute.function = static_cast<Function>(words[0] & 0xff);
+  attribute.scope = static_cast<Scope>(words[0] >> 8 & 3);
+  attribute.inline_in = words[0] >> 10 & 1;
+  attribute.detached = words[0] >> 11 & 1;
+  attribute.slot = words[0] >> 12 & 0xfff;
+  attribute.launch = words[0] >> 24 & 0xffffff;
+  std::uint64_t site = content_of(words[1]);
+  attribute.site = {static_cast<unsigned>(site >> 20), static_cast<unsigned>(site & 0xfffff)};
+  attribute.turn = words[2] & 0xffff;
+  attribute.serial = words[2] >> 16 & 0xffff;
+  attribute.tagged = words[2] >> 32 & 1;
+  attribute.in_bytes = content_of(words[3]);
+  attribute.arguments = decode_arguments(attribute.function, words + 4);
 }
 
 GMPI_HOST_DEVICE inline void pack(const Reply &reply, std::uint32_t generation,

@@ -27,7 +27,7 @@ public:
       if (generation_of(words[i]) != generation)
         return false;
     }
-    attribute = unpack_attribute(words);
+    unpack(words, attribute);
     if (attribute.tagged && !has_data(attribute.in_bytes, generation))
       return false;
     tagged_ = attribute.tagged;

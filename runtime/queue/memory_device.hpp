@@ -125,8 +125,8 @@ GMPI_DEVICE unsigned long long nanoseconds() {
 }
 /// Called in every turn of a waiting loop.
 GMPI_DEVICE void relax() {}
-/// The same where many threads may wait for something that takes long.
-GMPI_DEVICE void rest() { __nanosleep(500); }
+/// The same where thousands of threads may wait for what only some can have.
+GMPI_DEVICE void rest() { __nanosleep(20000); }
 
 // In PTX, not by __isLocal and __isShared: nvcc 13.0 makes invalid code of those where it can tell
 // the address space itself ("Broken function found, compilation aborted!").

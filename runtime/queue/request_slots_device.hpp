@@ -61,10 +61,10 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
       }
       free = before & ~bit;
     }
-    if (attempt % words == words - 1) {
-      collect_host_releases(context);
+    if (attempt >= words) // none anywhere, it seems: far more threads than slots, perhaps
       rest();
-    }
+    if (attempt % words == words - 1)
+      collect_host_releases(context);
   }
 }
 

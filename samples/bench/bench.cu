@@ -90,12 +90,14 @@ static Machine machine() {
   CUDA_CHECK(cudaRuntimeGetVersion(&version));
   char library[MPI_MAX_LIBRARY_VERSION_STRING], date[40];
   MPI_Get_library_version(library, &length);
-  std::replace(library, library + length, '\t', ' ');
+  std::string mpi = library; // not `length` letters: Open MPI counts the 0 at the end
+  mpi = mpi.substr(0, mpi.find('\n'));
+  std::replace(mpi.begin(), mpi.end(), '\t', ' ');
   std::time_t now = std::time(nullptr);
   std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
   return {properties.name, driver_version(),
           std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10),
-          std::string(library, std::find(library, library + length, '\n')), date};
+          mpi, date};
 }
 
 static std::string text_of(const Machine &m, int ranks) {

@@ -3,6 +3,7 @@
 //   gmpi-bench list
 //   [mpiexec -n 2] gmpi-bench NAME [--OPTION NUMBER...] [--json FILE]
 //   gmpi-bench plot FILE.json... -o FILE.png
+#include "../common/refuse.h"
 #include "bench.h"
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 namespace {
+
+[[noreturn]] void refuse_bench(const std::string &sentence) { refuse("gmpi-bench: " + sentence); }
 
 struct Experiment {
   const char *name, *line;
@@ -59,19 +62,6 @@ constexpr Option known_options[] = {
 };
 constexpr char taken_by_all[] = "repeat iterations";
 
-/// Ends the program with one sentence. All ranks come here, for the same reason.
-[[noreturn]] void refuse(const std::string &sentence) {
-  int begun = 0, rank = 0;
-  MPI_Initialized(&begun);
-  if (begun)
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0)
-    std::fprintf(stderr, "gmpi-bench: %s\n", sentence.c_str());
-  if (begun)
-    MPI_Finalize();
-  std::exit(2);
-}
-
 bool is_word_of(const std::string &word, const char *list) {
   return (" " + std::string(list) + " ").find(" " + word + " ") != std::string::npos;
 }
@@ -84,7 +74,7 @@ double parse_number(const Option &option, const char *text) {
     char sentence[200];
     std::snprintf(sentence, sizeof sentence, "--%s (%s) takes a whole number from %.0f to %.0f.",
                   option.name, option.meaning, option.least, option.most);
-    refuse(sentence);
+    refuse_bench(sentence);
   }
   return value;
 }
@@ -100,15 +90,15 @@ bench::Options parse(const Experiment &experiment, int argc, char **argv) {
     if (name == "json" && value != nullptr)
       options.json = value;
     else if (name == "json")
-      refuse("--json takes the name of a file.");
+      refuse_bench("--json takes the name of a file.");
     else if (known != std::end(known_options) &&
              (is_word_of(name, taken_by_all) || is_word_of(name, experiment.takes)))
       options.numbers.emplace_back(name, parse_number(*known, value));
     else
-      refuse(std::string("'") + experiment.name + "' has no option '" + argv[i] + "'.");
+      refuse_bench(std::string("'") + experiment.name + "' has no option '" + argv[i] + "'.");
   }
   if (options.number("min", 1) > options.number("max", 1 << 28))
-    refuse("--min is more than --max.");
+    refuse_bench("--min is more than --max.");
   return options;
 }
 
@@ -151,7 +141,7 @@ std::string plot_script() {
 int plot(int argc, char **argv) {
   std::string script = plot_script();
   if (access(script.c_str(), R_OK) != 0)
-    refuse("'" + script + "' cannot be read; GMPI_BENCH_PLOT=FILE says where plot.py is.");
+    refuse_bench("'" + script + "' cannot be read; GMPI_BENCH_PLOT=FILE says where plot.py is.");
   std::string interpreter = "python3";
   std::vector<char *> arguments = {interpreter.data(), script.data()};
   arguments.insert(arguments.end(), argv + 2, argv + argc);
@@ -165,7 +155,7 @@ const Experiment &find_experiment(const char *name) {
   for (const Experiment &experiment : experiments)
     if (!std::strcmp(experiment.name, name))
       return experiment;
-  refuse(std::string("there is no experiment '") + name + "'; `gmpi-bench list` names them.");
+  refuse_bench(std::string("there is no experiment '") + name + "'; `gmpi-bench list` names them.");
 }
 
 void check_ranks(const Experiment &experiment) {
@@ -178,14 +168,14 @@ void check_ranks(const Experiment &experiment) {
   std::snprintf(sentence, sizeof sentence, "'%s' takes %d rank%s: mpiexec -n %d gmpi-bench %s",
                 experiment.name, experiment.least_ranks, experiment.least_ranks == 1 ? "" : "s",
                 experiment.least_ranks, experiment.name);
-  refuse(sentence);
+  refuse_bench(sentence);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
   if (argc < 2)
-    refuse("say `gmpi-bench list`, `gmpi-bench NAME [options]` or `gmpi-bench plot FILE.json... -o "
+    refuse_bench("say `gmpi-bench list`, `gmpi-bench NAME [options]` or `gmpi-bench plot FILE.json... -o "
            "FILE.png`.");
   if (!std::strcmp(argv[1], "list"))
     return list();

@@ -67,7 +67,9 @@ Attribute round_trip(const Attribute &attribute, std::uint32_t generation) {
   pack(attribute, generation, words);
   for (std::uint64_t word : words)
     EXPECT_EQ(generation_of(word), generation & 0xffff);
-  return unpack_attribute(words);
+  Attribute unpacked{};
+  unpack(words, unpacked);
+  return unpacked;
 }
 
 } // namespace
