@@ -91,16 +91,17 @@ enum class Handle : std::uint16_t {
 };
 
 struct Context {
-  std::uint64_t *ring;              ///< [ring_slots][attribute_words], mapped host memory
-  RingState *ring_state;            ///< device memory
-  unsigned char *ring_payload;      ///< [ring_slots][inline_bytes], mapped host memory
-  const std::uint64_t *consumed;    ///< count of Attributes taken, mapped host memory
-  const std::uint64_t *replies;     ///< [request_slots][reply_stride], mapped host memory
-  const unsigned char *payload;     ///< [request_slots][inline_bytes], mapped host memory
-  const HostRelease *host_releases; ///< [request_slots]; the first counts them all; mapped host memory
-  RequestRecord *records;           ///< [request_slots], device memory
-  std::uint32_t *free_slots;        ///< [request_slots / 32] bits, 1: free; device memory
-  std::uint32_t *seen_releases;     ///< [request_slots], device memory
+  std::uint64_t *ring;           ///< [ring_slots][attribute_words], mapped host memory
+  RingState *ring_state;         ///< device memory
+  unsigned char *ring_payload;   ///< [ring_slots][inline_bytes], mapped host memory
+  const std::uint64_t *consumed; ///< count of Attributes taken, mapped host memory
+  const std::uint64_t *replies;  ///< [request_slots][reply_stride], mapped host memory
+  const unsigned char *payload;  ///< [request_slots][inline_bytes], mapped host memory
+  const HostRelease
+      *host_releases;           ///< [request_slots]; the first counts them all; mapped host memory
+  RequestRecord *records;       ///< [request_slots], device memory
+  std::uint32_t *free_slots;    ///< [request_slots / 32] bits, 1: free; device memory
+  std::uint32_t *seen_releases; ///< [request_slots], device memory
   const std::uint64_t
       *comm_sizes;      ///< [comm_slots]: handle, size in the top 16 bits; mapped host memory
   double *wtime_offset; ///< MPI_Wtime minus %globaltimer in seconds, 0: not known yet

@@ -96,8 +96,7 @@ static Machine machine() {
   std::time_t now = std::time(nullptr);
   std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
   return {properties.name, driver_version(),
-          std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10),
-          mpi, date};
+          std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10), mpi, date};
 }
 
 static std::string text_of(const Machine &m, int ranks) {

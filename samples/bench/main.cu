@@ -175,8 +175,9 @@ void check_ranks(const Experiment &experiment) {
 
 int main(int argc, char **argv) {
   if (argc < 2)
-    refuse_bench("say `gmpi-bench list`, `gmpi-bench NAME [options]` or `gmpi-bench plot FILE.json... -o "
-           "FILE.png`.");
+    refuse_bench(
+        "say `gmpi-bench list`, `gmpi-bench NAME [options]` or `gmpi-bench plot FILE.json... -o "
+        "FILE.png`.");
   if (!std::strcmp(argv[1], "list"))
     return list();
   if (!std::strcmp(argv[1], "plot"))

@@ -1,5 +1,5 @@
-// How a sample ends where its arguments cannot be used. Every rank has the same arguments, so all of
-// them come here, and none needs MPI_Abort, which may cut the message off.
+// How a sample ends where its arguments cannot be used. Every rank has the same arguments, so all
+// of them come here, and none needs MPI_Abort, which may cut the message off.
 #pragma once
 
 #include <mpi.h>

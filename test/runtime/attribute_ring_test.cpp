@@ -149,8 +149,8 @@ TEST(AttributeRing, short_data) {
   }
 }
 
-/// An Attribute waits for its data, of which any part may come last; nothing that lay there before is
-/// taken for it.
+/// An Attribute waits for its data, of which any part may come last; nothing that lay there before
+/// is taken for it.
 TEST(AttributeRing, short_data_arrives_late) {
   for (std::uint32_t bytes : {1u, 6u, 7u, 12u, 13u, 100u}) {
     QueueMemory memory;
@@ -159,11 +159,14 @@ TEST(AttributeRing, short_data_arrives_late) {
     Attribute attribute = numbered(1);
     attribute.inline_in = true;
     attribute.in_bytes = inline_bytes;
-    for (std::uint32_t lap = 0; lap < 2; ++lap) { // plain data that looks like the lap after's words
+    for (std::uint32_t lap = 0; lap < 2;
+         ++lap) { // plain data that looks like the lap after's words
       for (std::uint32_t i = 0; i < ring_slots; ++i) {
         unsigned long long ticket = device::take_ticket(memory.context);
-        auto *words = reinterpret_cast<std::uint64_t *>(device::ring_payload(memory.context, ticket));
-        std::fill_n(words, inline_bytes / 8, tag_word(0x111111111111, ring_generation(ticket + ring_slots)));
+        auto *words =
+            reinterpret_cast<std::uint64_t *>(device::ring_payload(memory.context, ticket));
+        std::fill_n(words, inline_bytes / 8,
+                    tag_word(0x111111111111, ring_generation(ticket + ring_slots)));
         device::write_attribute(memory.context, ticket, attribute);
         take(ring);
       }

@@ -28,8 +28,8 @@ Reply numbered(std::uint64_t n, ReplyKind kind = ReplyKind::copy_out) {
 bool is_number(const Reply &reply, std::uint64_t n) {
   Reply wanted = numbered(n);
   return reply.error == wanted.error && reply.bytes == n && reply.address == wanted.address &&
-         reply.offset == wanted.offset && reply.source == wanted.source && reply.tag == wanted.tag &&
-         reply.message_bytes == wanted.message_bytes;
+         reply.offset == wanted.offset && reply.source == wanted.source &&
+         reply.tag == wanted.tag && reply.message_bytes == wanted.message_bytes;
 }
 
 } // namespace
@@ -68,8 +68,7 @@ TEST(Replies, stale_ones_are_not_for_the_next_holder) {
   device::collect_host_releases(memory.context);
   ASSERT_EQ(device::acquire_slot(memory.context), slot);
   Reply reply;
-  EXPECT_FALSE(
-      device::try_reply(memory.context, slot, memory.records[slot].turn, true, reply));
+  EXPECT_FALSE(device::try_reply(memory.context, slot, memory.records[slot].turn, true, reply));
   memory.reply(slot, 3, numbered(3));
   ASSERT_TRUE(device::try_reply(memory.context, slot, memory.records[slot].turn, true, reply));
   EXPECT_TRUE(is_number(reply, 3));
