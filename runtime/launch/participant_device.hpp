@@ -35,28 +35,43 @@ enum class GridCommand : std::uint32_t {
   lead,    ///< (never stored) this block makes the call
 };
 
+/// How a call waits for its next Reply.
+struct Waiting {
+  std::uint32_t slot;
+  std::uint32_t turn;     ///< of the last Reply seen
+  std::uint32_t expected; ///< bytes that may come with it, 0: none or many
+  bool want_status;       ///< the message's source, tag and length matter
+  bool announce;          ///< the wait, once it is long
+  Site site;
+  void *out; ///< where that is stored at once, if it is one place for all; else null
+};
+
 /// One per block, in shared memory.
 struct BlockState {
   LaunchState *launch;
   std::uint32_t launch_index;
-  std::uint32_t living;    ///< threads that have not left
-  std::uint32_t departed;  ///< not 0 once a thread has left
+  std::uint32_t living;   ///< threads that have not left
+  std::uint32_t departed; ///< not 0 once a thread has left
   std::uint32_t elections, claimed;
-  std::uint32_t round;     ///< last command this block has obeyed or given
+  std::uint32_t round;         ///< last command this block has obeyed or given
   std::uint32_t living_blocks; ///< while this block leads: no block can leave meanwhile
   GridCommand command;
   std::uint32_t tickets;
-  std::uint32_t slot;
-  bool flag;
+  std::uint32_t size; ///< of a communicator
+  bool first_round;   ///< while this block leads: no command given yet
+  bool replied;
+  bool stored;        ///< the data that came with the Reply is where it belongs
+  GridTask last_part; ///< for the other blocks, when the call is done
+  MPI_Request request;
   unsigned long long portion, ticket;
-  Reply reply;
+  Waiting waiting;                                        ///< of the call that this block makes
+  std::uint64_t reply[reply_words];                       ///< its last Reply, packed
+  alignas(16) unsigned char small[reply_data_bytes + 12]; ///< the data that came with it
   CallResult result;
 };
 
 #ifdef GMPI_DEVICE_CPU
-inline BlockState &block_state() {
-  return cpu::shared<BlockState>({0, __LINE__, 0});
-}
+inline BlockState &block_state() { return cpu::shared<BlockState>({0, __LINE__, 0}); }
 #else
 GMPI_DEVICE BlockState &block_state() {
   __shared__ BlockState state;
@@ -88,8 +103,8 @@ GMPI_DEVICE bool is_complete(unsigned long long membership) {
   return (membership & 0xffffffffu) + (membership >> 32) == grid_blocks();
 }
 
-/// Whether round `a` comes after round `b`. They are 30 bits and wrap; no block is ever more than a few
-/// rounds behind.
+/// Whether round `a` comes after round `b`. They are 30 bits and wrap; no block is ever more than a
+/// few rounds behind.
 GMPI_DEVICE bool is_after(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::int32_t>((a - b) << 2) > 0;
 }
@@ -98,10 +113,14 @@ GMPI_DEVICE bool is_after(std::uint32_t a, std::uint32_t b) {
 GMPI_DEVICE GridCommand await_command(BlockState &block) {
   LaunchState &launch = *block.launch;
   for (;;) {
+    unsigned long long loaded;
     std::uint32_t word;
-    while (!is_after((word = load_acquire_device(&launch.command)) >> 2, block.round))
-      relax();
+    do {
+      loaded = load_acquire_device(&launch.command);
+      word = static_cast<std::uint32_t>(loaded);
+    } while (!is_after(word >> 2, block.round) && (relax(), true));
     block.round = word >> 2;
+    block.result.error = static_cast<std::int32_t>(loaded >> 32);
     auto command = static_cast<GridCommand>(word & 3);
     if (command != GridCommand::promote)
       return command;
@@ -114,6 +133,8 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
 /// block's barrier. Returns lead in exactly one block.
 GMPI_DEVICE GridCommand arrive(BlockState &block) {
   block.living_blocks = 1;
+  block.first_round = true;
+  block.last_part.bytes = 0;
   if (grid_blocks() == 1)
     return GridCommand::lead;
   unsigned long long now = add_device(&block.launch->membership, 1) + 1;
@@ -127,20 +148,27 @@ GMPI_DEVICE GridCommand arrive(BlockState &block) {
   return GridCommand::lead;
 }
 
+GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand what,
+                                            std::int32_t error) {
+  return (round << 2 | std::uint32_t(what)) | std::uint64_t(std::uint32_t(error)) << 32;
+}
+
 /// Gives a command to the waiting blocks. All living blocks but this one have arrived; `arrived` is
 /// how many arrivals this takes back. The leading block's leader calls it.
-GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long arrived) {
+GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long arrived,
+                         std::int32_t error = MPI_SUCCESS) {
   if (block.living_blocks == 1) {
     if (grid_blocks() > 1) // the others have left: only this block's own arrival to take back
       add_relaxed_device(&block.launch->membership, ~arrived + 1);
     return;
   }
   add_relaxed_device(&block.launch->membership, ~arrived + 1);
-  store_release_device(&block.launch->command, ++block.round << 2 | std::uint32_t(what));
+  ++block.round;
+  store_release_device(&block.launch->command, command_word(block.round, what, error));
 }
 
 /// Tells the proxy that nothing of this launch runs any more, and leaves its state as it was found.
-GMPI_DEVICE void finish_launch(LaunchState &launch, std::uint32_t index) {
+GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
   launch.command = 0;
   launch.claimed = 0;
   launch.membership = 0;
@@ -159,8 +187,9 @@ GMPI_DEVICE void depart(LaunchState &launch, std::uint32_t index) {
   } else if (is_complete(now)) {
     // Whoever tried to take an earlier promotion has arrived again since.
     launch.claimed = 0;
-    store_release_device(&launch.command, ((load_acquire_device(&launch.command) >> 2) + 1) << 2 |
-                                              std::uint32_t(GridCommand::promote));
+    auto word = static_cast<std::uint32_t>(load_acquire_device(&launch.command));
+    store_release_device(&launch.command,
+                         command_word((word >> 2) + 1, GridCommand::promote, MPI_SUCCESS));
   }
 }
 
@@ -172,7 +201,7 @@ public:
 #ifndef GMPI_DEVICE_CPU
   __device__
 #endif
-  explicit Participant(Launched launched) {
+      explicit Participant(Launched launched) {
     device::leave_empty_launch(launched.index == empty_launch);
     device::BlockState &block = device::block_state();
     if (device::thread_index() == 0) {
@@ -188,13 +217,14 @@ public:
 #ifndef GMPI_DEVICE_CPU
   __device__
 #endif
-  ~Participant() {
+      ~Participant() {
     device::BlockState &block = device::block_state();
     LaunchState *launch = block.launch;
     std::uint32_t index = block.launch_index;
     device::fence_device();
     block.departed = 1;
-    if (atomicSub(&block.living, 1u) == 1 && launch != nullptr) // null: a segment; its driver sees its end
+    if (atomicSub(&block.living, 1u) == 1 &&
+        launch != nullptr) // null: a segment; its driver sees its end
       device::depart(*launch, index);
   }
 
@@ -212,6 +242,5 @@ GMPI_DEVICE void raw_launch(const KernelInfo &info, const Arguments &...) {
            info.name);
   __trap();
 }
-
 
 } // namespace gmpi

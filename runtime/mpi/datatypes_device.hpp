@@ -17,6 +17,7 @@ GMPI_OUT_OF_LINE DatatypeEntry find_datatype(MPI_Datatype datatype) {
   }
 #endif
   std::uint32_t place = datatype_hash(datatype);
+  GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < datatype_slots; ++i) {
     const DatatypeEntry &entry = context.datatypes[(place + i) % datatype_slots];
     if (entry.handle == datatype || entry.extent == 0)

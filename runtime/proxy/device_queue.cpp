@@ -6,6 +6,7 @@
 #include "report.hpp"
 #include "settings.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace gmpi {
@@ -72,11 +73,12 @@ DeviceQueue::DeviceQueue(int device) : device_(device) {
 void DeviceQueue::allocate_shared() {
   auto *ring = allocate_mapped_zeros<std::uint64_t>(std::size_t(ring_slots) * attribute_words);
   auto *consumed = allocate_mapped_zeros<std::uint64_t>(16);
-  ring_ = std::make_unique<AttributeRing>(ring, consumed);
-  replies_ = allocate_mapped_zeros<std::uint64_t>(std::size_t(request_slots) * reply_words);
+  context_.ring_payload =
+      allocate_mapped_zeros<unsigned char>(std::size_t(ring_slots) * inline_bytes);
+  ring_ = std::make_unique<AttributeRing>(ring, context_.ring_payload, consumed);
+  replies_ = allocate_mapped_zeros<std::uint64_t>(std::size_t(request_slots) * reply_stride);
   releases_ = allocate_mapped_zeros<HostRelease>(request_slots);
   context_.ring = ring;
-  context_.ring_payload = allocate_mapped<unsigned char>(std::size_t(ring_slots) * inline_bytes);
   context_.consumed = consumed;
   context_.replies = replies_;
   context_.host_releases = releases_;
@@ -108,7 +110,6 @@ void DeviceQueue::fill_datatypes() {
 #define GMPI_DATATYPE(handle, variable) handle,
 #include "../mpi/predefined_handles.def"
   };
-  std::vector<DatatypeEntry> table(datatype_slots);
   for (MPI_Datatype datatype : predefined) {
     if (datatype == MPI_DATATYPE_NULL)
       continue;
@@ -117,13 +118,10 @@ void DeviceQueue::fill_datatypes() {
     PMPI_Type_size(datatype, &size);
     PMPI_Type_get_extent(datatype, &lower, &extent);
     std::uint32_t place = datatype_hash(datatype);
-    while (table[place].extent != 0)
+    while (context_.datatypes[place].extent != 0)
       place = (place + 1) % datatype_slots;
-    table[place] = {datatype, size, static_cast<std::int32_t>(extent)};
+    context_.datatypes[place] = {datatype, size, static_cast<std::int32_t>(extent)};
   }
-  auto *on_device = allocate_on_device<DatatypeEntry>(datatype_slots);
-  copy_to_device(on_device, table.data(), table.size() * sizeof(DatatypeEntry));
-  context_.datatypes = on_device;
 }
 
 void DeviceQueue::fill_modules() {
@@ -176,11 +174,21 @@ std::vector<DeviceQueue::LaunchRecord> DeviceQueue::launches_in_flight() const {
   return running;
 }
 
-void DeviceQueue::reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply) {
-  std::uint64_t words[reply_words];
+void DeviceQueue::reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply,
+                        const void *data) {
+  std::uint64_t words[reply_stride];
   pack(reply, turn, words);
-  std::uint64_t *to = replies_ + std::size_t(slot) * reply_words;
-  for (int i = 0; i < reply_words; ++i)
+  std::uint32_t used = 0;
+  if (data != nullptr) {
+    pack_data(data, static_cast<std::uint32_t>(reply.bytes), turn, words + reply_words);
+    used = words_for(static_cast<std::uint32_t>(reply.bytes));
+  }
+  std::uint32_t all = std::max<std::uint32_t>(data_words_[slot], (used + 1) / 2 * 2); // read in pairs
+  data_words_[slot] = static_cast<std::uint8_t>(all);
+  for (; used < all; ++used)
+    words[reply_words + used] = tag_word(0, turn);
+  std::uint64_t *to = replies_ + std::size_t(slot) * reply_stride;
+  for (std::uint32_t i = reply_words + all; i-- > 0;) // a single thread waits for the first two
     __atomic_store_n(to + i, words[i], __ATOMIC_RELEASE);
 }
 
@@ -189,6 +197,7 @@ void DeviceQueue::release_from_host(std::uint32_t slot, std::uint32_t turn) {
   std::uint64_t word;
   std::memcpy(&word, &next, sizeof(word));
   __atomic_store_n(reinterpret_cast<std::uint64_t *>(releases_ + slot), word, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&releases_[0].count, 1, __ATOMIC_RELEASE);
 }
 
 DeviceQueue::~DeviceQueue() {

@@ -11,6 +11,7 @@
 #include "comm_sizes.hpp"
 
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -18,6 +19,14 @@
 namespace gmpi {
 
 using Clock = std::chrono::steady_clock;
+
+/// Some milliseconds late at most, at a fraction of the cost: for what lasts seconds.
+inline Clock::time_point roughly_now() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return Clock::time_point(std::chrono::seconds(now.tv_sec) +
+                           std::chrono::nanoseconds(now.tv_nsec));
+}
 
 class DeviceQueue {
 public:
@@ -35,13 +44,11 @@ public:
   unsigned char *payload(std::uint32_t slot) const {
     return payload_ + std::size_t(slot) * inline_bytes;
   }
-  /// The data that came with the Attribute in this ring slot.
-  const unsigned char *ring_payload(std::uint32_t ring_slot) const {
-    return context_.ring_payload + std::size_t(ring_slot) * inline_bytes;
-  }
 
-  /// Writes `reply` as number `turn` of the request slot.
-  void reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply);
+  /// Writes `reply` as number `turn` of the request slot; `data`: reply.bytes, where its kind is
+  /// done_beside.
+  void reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply,
+             const void *data = nullptr);
   /// Gives a request slot back that a host call has finished with.
   void release_from_host(std::uint32_t slot, std::uint32_t turn);
 
@@ -79,6 +86,8 @@ private:
   Context context_{};
   std::vector<void *> mapped_, on_device_;
   std::uint64_t *replies_ = nullptr;
+  /// By slot: the most words of data that a Reply has had behind it. So many are written every time.
+  std::vector<std::uint8_t> data_words_ = std::vector<std::uint8_t>(request_slots);
   HostRelease *releases_ = nullptr;
   unsigned char *payload_ = nullptr;
   std::unique_ptr<AttributeRing> ring_;

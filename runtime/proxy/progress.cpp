@@ -105,7 +105,7 @@ bool Progress::take_attributes() {
   for (; taken < at_once && ring.peek(attribute); ++taken) {
     if (settings().stats)
       count_call(attribute);
-    begin(attribute, queue_.ring_payload(ring.slot()));
+    begin(attribute, ring.data());
     ring.release();
   }
   caught_up_ = taken < at_once;
@@ -159,7 +159,7 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   operation.moved = operation.received = operation.message_bytes = 0;
   operation.pending = 0;
   operation.requests[0] = operation.requests[1] = operation.foreign = MPI_REQUEST_NULL;
-  operation.started = Clock::now();
+  operation.started = roughly_now();
   operation.waited = false;
   operation.host_waits_since = 0;
   if (kind_of(attribute.function) != Kind::nonblocking && !attribute.detached)
@@ -179,7 +179,7 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
 /// `attribute` says where: the call's own, or that of a wait for its request.
 void Progress::note_wait(Operation &operation, const Attribute &attribute) {
   operation.waited = true;
-  operation.waited_since = attribute.function == Function::waiting ? Clock::now() : operation.started;
+  operation.waited_since = attribute.function == Function::waiting ? roughly_now() : operation.started;
   operation.wait_scope = attribute.scope;
   operation.wait_site = attribute.site;
   operation.wait_launch = attribute.launch;
@@ -485,14 +485,28 @@ void Progress::complete(Operation &operation) {
   operation.completed_use = operation.attribute.serial & serial_mask;
 }
 
+/// Where short data that has been received goes: with the Reply itself, if it is a kernel that waits for
+/// it. A thread alone reads a word or two as fast as one, but not more.
+ReplyKind Progress::kind_of_done(const Operation &operation, std::size_t bytes) {
+  if (bytes == 0 || operation.error != MPI_SUCCESS || is_handed(operation))
+    return ReplyKind::done;
+  if (bytes <= reply_head_bytes)
+    return ReplyKind::done_here;
+  if (bytes <= reply_data_bytes && operation.attribute.scope != Scope::thread)
+    return ReplyKind::done_beside;
+  return ReplyKind::done;
+}
+
 /// The last Reply of a call whose received data, if any, lies in its payload area.
 void Progress::done(Operation &operation, std::size_t inline_bytes_received) {
   if (operation.attribute.detached && operation.error != MPI_SUCCESS)
     say("%s at %s failed after it had returned to the kernel: %s",
         name_of(operation.attribute.function), place(operation.attribute.site).c_str(),
         text_of(operation.error).c_str());
-  Reply reply = make_reply(operation, ReplyKind::done);
+  Reply reply = make_reply(operation, kind_of_done(operation, inline_bytes_received));
   reply.bytes = inline_bytes_received;
+  if (reply.kind == ReplyKind::done_here)
+    std::memcpy(reply.data, operation.out.address, reply.bytes);
   free(operation.in);
   if (operation.out.kind != HostData::payload)
     free(operation.out);
@@ -525,7 +539,8 @@ void Progress::answer(Operation &operation, const Reply &reply) {
   if (is_handed(operation))
     slots_.reply(operation.attribute.slot - request_slots, operation.turn, reply);
   else
-    queue_.reply(operation.attribute.slot, operation.turn, reply);
+    queue_.reply(operation.attribute.slot, operation.turn, reply,
+                 reply.kind == ReplyKind::done_beside ? operation.out.address : nullptr);
 }
 
 HostData Progress::allocate(std::size_t bytes) {

@@ -93,6 +93,7 @@ private:
   void offer_parts(Operation &operation);
   bool get_piece(Operation &operation, Phase next);
   void answer(Operation &operation, const Reply &reply);
+  static ReplyKind kind_of_done(const Operation &operation, std::size_t bytes);
   void done(Operation &operation, std::size_t inline_bytes_received = 0);
   void refuse(Operation &operation, int error, const char *why);
   void fail(Operation &operation, int error);

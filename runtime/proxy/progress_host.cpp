@@ -42,7 +42,7 @@ bool Progress::take_handed() {
 bool Progress::claim(KernelRequest request, Claim &claim, bool waits) {
   Operation &operation = *by_slot_[operation_of(request)];
   if (waits && operation.phase == Phase::running && operation.host_waits_since == 0)
-    operation.host_waits_since = Clock::now().time_since_epoch().count();
+    operation.host_waits_since = roughly_now().time_since_epoch().count();
   // The proxy may not have taken this request's Attribute yet, and be about to: what it holds of the
   // slot's use before is not to be looked at.
   if (operation.completed_use != request.serial || operation.phase != Phase::complete)

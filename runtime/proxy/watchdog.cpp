@@ -29,7 +29,7 @@ double between_questions(double idle) { return std::clamp(idle / 10, 1.0, 10.0);
 } // namespace
 
 Watchdog::Watchdog()
-    : detector_(channel_.rank(), patience()), last_progress_(Clock::now()),
+    : detector_(channel_.rank(), patience()), last_progress_(roughly_now()),
       last_look_(last_progress_), last_question_(last_progress_) {}
 
 void Watchdog::wait_for_all_ranks() {
@@ -38,7 +38,7 @@ void Watchdog::wait_for_all_ranks() {
 }
 
 bool Watchdog::it_is_time() {
-  Clock::time_point now = Clock::now();
+  Clock::time_point now = roughly_now();
   note_clock(now);
   return now - last_look_ >= between_looks;
 }
@@ -65,7 +65,7 @@ Clock::time_point Watchdog::idle_since(Devices devices, std::size_t count) const
 }
 
 void Watchdog::look(Devices devices, std::size_t count) {
-  Clock::time_point now = last_look_ = Clock::now();
+  Clock::time_point now = last_look_ = roughly_now();
   note_clock(now);
   Clock::time_point since = idle_since(devices, count);
   double idle = since < now ? seconds(now - since) : 0;

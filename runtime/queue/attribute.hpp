@@ -3,18 +3,26 @@
 // Invariant: every 8-byte word carries 48 bits of content and, in its top 16, the generation of
 // the writer's lap (Attribute) or turn (Reply). Eight bytes are all that PTX and PCIe promise to
 // arrive as one, so a word that shows the expected generation is whole and new; a message is whole
-// when all its words show it. Nothing else guards it: no flag, no clearing, no doorbell. Every
-// word is written every time, so the generation it showed before is always the previous one.
+// when all its words show it. Nothing else guards it: no flag, no doorbell, no fence. Every word is
+// written every time, so the generation it showed before is always the previous one. Short data
+// that goes with either is guarded in the same way, six bytes a word.
 #pragma once
 
 #include "../mpi/functions.hpp"
 #include "scope.hpp"
 
+#include <cstring>
+
 namespace gmpi {
 
-constexpr int attribute_words = 16; ///< 128 bytes: whole cache lines
-constexpr int argument_words = 12;  ///< of them, for the arguments (MPI_Sendrecv's 12)
-constexpr int reply_words = 8;      ///< 64 bytes, of which one word is spare
+constexpr int attribute_words = 16;  ///< 128 bytes: whole cache lines
+constexpr int argument_words = 12;   ///< of them, for the arguments (MPI_Sendrecv's 12)
+constexpr int reply_words = 8;       ///< 64 bytes, of which one word is spare
+constexpr int reply_data_words = 56; ///< behind them; 512 bytes in all, what a warp loads at once
+constexpr int reply_stride = reply_words + reply_data_words;
+constexpr std::uint32_t word_bytes = 6; ///< of data in a word with a generation
+/// Data that fits into the first two words of a Reply, and into the words behind it.
+constexpr std::uint32_t reply_head_bytes = 10, reply_data_bytes = reply_data_words * word_bytes;
 
 constexpr std::uint64_t content_mask = (std::uint64_t(1) << 48) - 1;
 /// In place of a number of bytes: the device does not know the datatype; in place of a request to
@@ -31,33 +39,42 @@ GMPI_HOST_DEVICE constexpr std::uint32_t generation_of(std::uint64_t word) {
   return static_cast<std::uint32_t>(word >> 48);
 }
 
+/// Words that `bytes` of data take, each with its generation.
+GMPI_HOST_DEVICE constexpr std::uint32_t words_for(std::uint32_t bytes) {
+  return (bytes + word_bytes - 1) / word_bytes;
+}
+
 /// What an Attribute says, unpacked.
 struct Attribute {
   Function function;
   Scope scope;
-  bool inline_in;          ///< the data to send lies beside the Attribute
-  bool detached;           ///< nobody waits for a Reply, and there is no request slot
-  std::uint32_t slot;      ///< request slot, below 1024
-  std::uint32_t launch;    ///< index of the launch it comes from
-  std::uint32_t turn;      ///< generation of the last Reply that the kernel has seen in this slot
-  std::uint32_t serial;    ///< which use of the request slot this is
-  Site site;               ///< where the user's program makes the call
-  std::uint64_t in_bytes;  ///< message data that goes to the host
+  bool inline_in;         ///< the data to send lies beside the Attribute
+  bool tagged;            ///< and in words with the Attribute's generation
+  bool detached;          ///< nobody waits for a Reply, and there is no request slot
+  std::uint32_t slot;     ///< request slot, below 1024
+  std::uint32_t launch;   ///< index of the launch it comes from
+  std::uint32_t turn;     ///< generation of the last Reply that the kernel has seen in this slot
+  std::uint32_t serial;   ///< which use of the request slot this is
+  Site site;              ///< where the user's program makes the call
+  std::uint64_t in_bytes; ///< message data that goes to the host
   Arguments arguments;
 };
 
 /// A Reply's meaning.
 enum class ReplyKind : std::uint8_t {
   none,
-  done,     ///< finished; received bytes, if they fit, lie in the request slot's payload area
-  answer,   ///< finished; bytes is the number asked for
-  copy_in,  ///< copy `bytes` at `offset` of the send data to `address`, then say `copied`
-  /// Copy `bytes` from `address` to `offset` of the receive buffer, then say `copied`. Of a request's
-  /// data in ordinary memory the first part is empty: `copied` asks for the others.
+  done,        ///< finished; received bytes, if they fit, lie in the request slot's payload area
+  done_here,   ///< the same, but for the bytes: they are in `data` (reply_head_bytes at most)
+  done_beside, ///< the same: in the words behind the Reply (reply_data_bytes at most)
+  answer,      ///< finished; bytes is the number asked for
+  copy_in,     ///< copy `bytes` at `offset` of the send data to `address`, then say `copied`
+  /// Copy `bytes` from `address` to `offset` of the receive buffer, then say `copied`. Of a
+  /// request's data in ordinary memory the first part is empty: `copied` asks for the others.
   copy_out,
   copy_out_last, ///< the same, and finished: nothing follows
-  /// (nonblocking) the last copy_in: once `copied` is said, the send data is the host's and the call
-  /// returns. Nothing confirms that: the next Reply may be `done` already, and a slot holds but one.
+  /// (nonblocking) the last copy_in: once `copied` is said, the send data is the host's and the
+  /// call returns. Nothing confirms that: the next Reply may be `done` already, and a slot holds
+  /// but one.
   copy_in_last,
   accepted, ///< not done yet: the answer to MPI_Test of a request that the host made
 };
@@ -72,8 +89,12 @@ struct Reply {
   std::uint64_t offset;     ///< in the user's buffer
   std::int32_t source, tag; ///< of the message received
   std::uint64_t message_bytes; ///< its length as a status has it: without a datatype's gaps
+  std::uint64_t data[2];       ///< done_here: what was received
 };
 
+GMPI_HOST_DEVICE constexpr bool is_done(ReplyKind kind) {
+  return kind == ReplyKind::done || kind == ReplyKind::done_here || kind == ReplyKind::done_beside;
+}
 GMPI_HOST_DEVICE constexpr bool asks_for_copy(ReplyKind kind) {
   return kind == ReplyKind::copy_in || kind == ReplyKind::copy_in_last ||
          kind == ReplyKind::copy_out || kind == ReplyKind::copy_out_last;
@@ -85,8 +106,8 @@ GMPI_HOST_DEVICE inline void pack_contents(const Attribute &attribute, std::uint
              std::uint64_t(attribute.inline_in) << 10 | std::uint64_t(attribute.detached) << 11 |
              std::uint64_t(attribute.slot) << 12 | std::uint64_t(attribute.launch & 0xffffff) << 24;
   words[1] = std::uint64_t(attribute.site.file) << 20 | (attribute.site.line & 0xfffff);
-  words[2] =
-      std::uint64_t(attribute.turn & 0xffff) | std::uint64_t(attribute.serial & 0xffff) << 16;
+  words[2] = std::uint64_t(attribute.turn & 0xffff) |
+             std::uint64_t(attribute.serial & 0xffff) << 16 | std::uint64_t(attribute.tagged) << 32;
   words[3] = attribute.in_bytes;
   encode_arguments(attribute.function, attribute.arguments, words + 4);
 }
@@ -99,30 +120,33 @@ inline void pack(const Attribute &attribute, std::uint32_t generation, std::uint
     words[i] = tag_word(contents[i], generation);
 }
 
-inline Attribute unpack_attribute(const std::uint64_t *words) {
-  std::uint64_t content[attribute_words];
-  for (int i = 0; i < attribute_words; ++i)
-    content[i] = content_of(words[i]);
-  Attribute attribute{};
-  attribute.function = static_cast<Function>(content[0] & 0xff);
-  attribute.scope = static_cast<Scope>(content[0] >> 8 & 3);
-  attribute.inline_in = content[0] >> 10 & 1;
-  attribute.detached = content[0] >> 11 & 1;
-  attribute.slot = content[0] >> 12 & 0xfff;
-  attribute.launch = content[0] >> 24 & 0xffffff;
-  attribute.site = {static_cast<unsigned>(content[1] >> 20), static_cast<unsigned>(content[1] & 0xfffff)};
-  attribute.turn = content[2] & 0xffff;
-  attribute.serial = content[2] >> 16 & 0xffff;
-  attribute.in_bytes = content[3];
-  attribute.arguments = decode_arguments(attribute.function, content + 4);
-  return attribute;
+/// The reverse of pack().
+inline void unpack(const std::uint64_t *words, Attribute &attribute) {
+  attribute.function = static_cast<Function>(words[0] & 0xff);
+  attribute.scope = static_cast<Scope>(words[0] >> 8 & 3);
+  attribute.inline_in = words[0] >> 10 & 1;
+  attribute.detached = words[0] >> 11 & 1;
+  attribute.slot = words[0] >> 12 & 0xfff;
+  attribute.launch = words[0] >> 24 & 0xffffff;
+  std::uint64_t site = content_of(words[1]);
+  attribute.site = {static_cast<unsigned>(site >> 20), static_cast<unsigned>(site & 0xfffff)};
+  attribute.turn = words[2] & 0xffff;
+  attribute.serial = words[2] >> 16 & 0xffff;
+  attribute.tagged = words[2] >> 32 & 1;
+  attribute.in_bytes = content_of(words[3]);
+  attribute.arguments = decode_arguments(attribute.function, words + 4);
 }
 
 GMPI_HOST_DEVICE inline void pack(const Reply &reply, std::uint32_t generation,
                                   std::uint64_t *words) {
-  words[0] = tag_word(std::uint64_t(reply.kind) | std::uint64_t(std::uint32_t(reply.error)) << 8,
-                      generation);
-  words[1] = tag_word(reply.bytes, generation);
+  // Beside a kind's 8 bits: an error and a length or, where there is no error, a short length and
+  // data.
+  bool here = reply.kind == ReplyKind::done_here;
+  words[0] =
+      tag_word(std::uint64_t(reply.kind) | (here ? reply.bytes << 8 | reply.data[0] << 16
+                                                 : std::uint64_t(std::uint32_t(reply.error)) << 8),
+               generation);
+  words[1] = tag_word(here ? reply.data[0] >> 32 | reply.data[1] << 32 : reply.bytes, generation);
   words[2] = tag_word(reinterpret_cast<std::uint64_t>(reply.address), generation);
   words[3] = tag_word(reply.offset, generation);
   words[4] = tag_word(std::uint32_t(reply.source), generation);
@@ -135,6 +159,13 @@ GMPI_HOST_DEVICE inline void pack(const Reply &reply, std::uint32_t generation,
 GMPI_HOST_DEVICE inline Reply unpack_reply_head(const std::uint64_t *words) {
   Reply reply{};
   reply.kind = static_cast<ReplyKind>(words[0] & 0xff);
+  if (reply.kind == ReplyKind::done_here) {
+    reply.error = MPI_SUCCESS;
+    reply.bytes = words[0] >> 8 & 0xff;
+    reply.data[0] = content_of(words[0]) >> 16 | words[1] << 32;
+    reply.data[1] = content_of(words[1]) >> 32;
+    return reply;
+  }
   reply.error = static_cast<std::int32_t>(content_of(words[0]) >> 8);
   reply.bytes = content_of(words[1]);
   return reply;
@@ -149,6 +180,24 @@ GMPI_HOST_DEVICE inline Reply unpack_reply(const std::uint64_t *words) {
   reply.tag = static_cast<std::int32_t>(words[5]);
   reply.message_bytes = content_of(words[6]);
   return reply;
+}
+
+/// Data as words with their generation, and back; for the host. `words` has room for
+/// words_for(bytes).
+inline void pack_data(const void *data, std::uint32_t bytes, std::uint32_t generation,
+                      std::uint64_t *words) {
+  auto *from = static_cast<const unsigned char *>(data);
+  for (std::uint32_t at = 0; at < bytes; at += word_bytes) {
+    std::uint64_t content = 0;
+    std::memcpy(&content, from + at, bytes - at < word_bytes ? bytes - at : word_bytes);
+    words[at / word_bytes] = tag_word(content, generation);
+  }
+}
+inline void unpack_data(const std::uint64_t *words, std::uint32_t bytes, void *data) {
+  auto *to = static_cast<unsigned char *>(data);
+  for (std::uint32_t at = 0; at < bytes; at += word_bytes)
+    std::memcpy(to + at, &words[at / word_bytes],
+                bytes - at < word_bytes ? bytes - at : word_bytes);
 }
 
 } // namespace gmpi

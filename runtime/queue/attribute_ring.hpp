@@ -10,31 +10,44 @@ namespace gmpi {
 
 class AttributeRing {
 public:
-  /// `words` is [ring_slots][attribute_words], `consumed` one word; both zeroed, in memory that the
-  /// producers reach, owned by the caller. `first`: Attributes taken already (tests begin near the
-  /// generation's wrap).
-  AttributeRing(const std::uint64_t *words, std::uint64_t *consumed, std::uint64_t first = 0)
-      : words_(words), consumed_(consumed), next_(first) {}
+  /// `words` is [ring_slots][attribute_words], `payload` [ring_slots][inline_bytes], `consumed` one
+  /// word; all zeroed, in memory that the producers reach, owned by the caller. `first`: Attributes
+  /// taken already (tests begin near the generation's wrap).
+  AttributeRing(const std::uint64_t *words, unsigned char *payload, std::uint64_t *consumed,
+                std::uint64_t first = 0)
+      : words_(words), payload_(payload), consumed_(consumed), next_(first) {}
 
-  /// The next Attribute, if it has arrived whole. release() goes on to the one after.
+  /// The next Attribute, if it and its data have arrived whole. release() goes on to the one after.
   bool peek(Attribute &attribute) {
     const std::uint64_t *from = words_ + next_ % ring_slots * attribute_words;
-    std::uint32_t generation = static_cast<std::uint32_t>(next_ / ring_slots + 1) & 0xffff;
+    std::uint32_t generation = ring_generation(next_);
     std::uint64_t words[attribute_words];
     for (int i = 0; i < attribute_words; ++i) {
       words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
       if (generation_of(words[i]) != generation)
         return false;
     }
-    attribute = unpack_attribute(words);
+    unpack(words, attribute);
+    if (attribute.tagged && !has_data(attribute.in_bytes, generation))
+      return false;
+    tagged_ = attribute.tagged;
+    written_ = attribute.inline_in ? attribute.in_bytes : 0;
+    if (tagged_) {
+      unpack_data(reinterpret_cast<const std::uint64_t *>(payload()), attribute.in_bytes, data_);
+      written_ = (words_for(attribute.in_bytes) + 1) / 2 * 16; // in pairs
+    }
     return true;
   }
 
-  /// The ring slot of the Attribute that peek() returned, where its data lies too.
-  std::uint32_t slot() const { return static_cast<std::uint32_t>(next_ % ring_slots); }
+  /// What lies beside the Attribute that peek() returned, until release().
+  const unsigned char *data() const { return tagged_ ? data_ : payload(); }
 
   /// Done with that Attribute and its data: the slot may be written again.
   void release() {
+    // No lap writes all of the words that short data may take: what is left there must not look
+    // like a later lap's.
+    constexpr std::size_t reach = words_for(tagged_bytes) * sizeof(std::uint64_t);
+    std::memset(payload(), 0, written_ < reach ? written_ : reach);
     if (++next_ % credit_interval == 0)
       publish();
   }
@@ -43,8 +56,22 @@ public:
   void publish() { __atomic_store_n(consumed_, next_, __ATOMIC_RELEASE); }
 
 private:
+  unsigned char *payload() const { return payload_ + next_ % ring_slots * inline_bytes; }
+
+  bool has_data(std::uint64_t bytes, std::uint32_t generation) const {
+    auto *words = reinterpret_cast<const std::uint64_t *>(payload());
+    for (std::uint32_t i = 0; i < words_for(static_cast<std::uint32_t>(bytes)); ++i)
+      if (generation_of(__atomic_load_n(words + i, __ATOMIC_ACQUIRE)) != generation)
+        return false;
+    return true;
+  }
+
   static constexpr std::uint64_t credit_interval = ring_slots / 8;
   const std::uint64_t *words_;
+  unsigned char *payload_;
+  unsigned char data_[tagged_bytes]; ///< short data, without its generations
+  bool tagged_ = false;
+  std::size_t written_ = 0; ///< bytes of the payload
   std::uint64_t *consumed_;
   std::uint64_t next_;
 };

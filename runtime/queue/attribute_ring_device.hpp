@@ -2,7 +2,7 @@
 //
 // Invariant: ticket t (from an atomic in device memory) owns ring slot t % ring_slots from the
 // time the proxy has consumed Attribute t - ring_slots until it has consumed t, and writes it once,
-// with generation t / ring_slots + 1. The ring's order is the tickets' order, which is MPI's.
+// with ring_generation(t). The ring's order is the tickets' order, which is MPI's.
 #pragma once
 
 #include "memory_device.hpp"
@@ -33,18 +33,72 @@ GMPI_DEVICE unsigned char *ring_payload(const Context &context, unsigned long lo
   return context.ring_payload + ticket % ring_slots * inline_bytes;
 }
 
-/// Hands `attribute` to the proxy. What was written for the host to read must be ordered before, by
-/// the team's barrier and fence_system(), both the caller's.
-GMPI_OUT_OF_LINE void write_attribute(const Context &context, unsigned long long ticket,
-                                      const Attribute &attribute) {
-  auto generation = static_cast<std::uint32_t>(ticket / ring_slots + 1);
+/// Up to four bytes of the `left` that there are at `from`.
+GMPI_DEVICE std::uint32_t load_up_to_4(const unsigned char *from, std::int32_t left) {
+  if (left >= 4 && (reinterpret_cast<std::uint64_t>(from) & 3) == 0)
+    return *reinterpret_cast<const std::uint32_t *>(from);
+  std::uint32_t value = 0;
+  GMPI_NO_UNROLL
+  for (int i = 0; i < 4 && i < left; ++i)
+    value |= std::uint32_t(from[i]) << 8 * i;
+  return value;
+}
+
+/// Twelve bytes of data, fewer at its end, as two words carry them.
+struct DataPair {
+  std::uint32_t low, middle, high;
+
+  GMPI_DEVICE static DataPair load(const unsigned char *from, std::int32_t left) {
+    return {load_up_to_4(from, left), load_up_to_4(from + 4, left - 4),
+            load_up_to_4(from + 8, left - 8)};
+  }
+  GMPI_DEVICE void store(std::uint64_t *to, std::uint32_t generation) const {
+    store_system(to, tag_word(low | std::uint64_t(middle) << 32, generation),
+                 tag_word(middle >> 16 | std::uint64_t(high) << 16, generation));
+  }
+};
+constexpr std::int32_t pair_bytes = 2 * word_bytes;
+
+/// One member's share of writing the data of Attribute `ticket`, tagged_bytes at most, in words
+/// with its generation: two words at a time, twelve bytes. No fence: the proxy waits until it sees
+/// them.
+GMPI_OUT_OF_LINE void write_data(const Context &context, unsigned long long ticket,
+                                 const void *data, std::int32_t bytes, std::int32_t rank,
+                                 std::int32_t size) {
+  auto *from = static_cast<const unsigned char *>(data);
+  auto *to = reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket));
+  std::uint32_t generation = ring_generation(ticket);
+  GMPI_NO_UNROLL
+  for (std::int32_t at = rank * pair_bytes; at < bytes; at += size * pair_bytes)
+    DataPair::load(from + at, bytes - at).store(to + at / word_bytes, generation);
+}
+
+/// All of it by a whole warp, warp_data_bytes at most, without a barrier; the ticket is lane 0's.
+constexpr std::int32_t warp_data_bytes = 32 * pair_bytes;
+GMPI_OUT_OF_LINE void write_data_as_warp(const Context &context, unsigned long long ticket,
+                                         const void *data, std::int32_t bytes, std::uint32_t lane) {
+  std::int32_t at = static_cast<std::int32_t>(lane) * pair_bytes;
+  DataPair pair{};
+  if (at < bytes)
+    pair = DataPair::load(static_cast<const unsigned char *>(data) + at, bytes - at);
+  ticket = __shfl_sync(0xffffffffu, ticket, 0);
+  if (at < bytes)
+    pair.store(reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket)) + at / word_bytes,
+               ring_generation(ticket));
+}
+
+/// Hands `attribute` to the proxy. Data beside it that carries no generation must be ordered
+/// before, by the team's barrier and fence_system(), both the caller's. Inlined, since most of an
+/// Attribute is known where a call is compiled.
+GMPI_DEVICE void write_attribute(const Context &context, unsigned long long ticket,
+                                 const Attribute &attribute) {
+  std::uint32_t generation = ring_generation(ticket);
   std::uint64_t contents[attribute_words] = {};
   pack_contents(attribute, contents);
   std::uint64_t *to = context.ring + ticket % ring_slots * attribute_words;
-  GMPI_NO_UNROLL
+  GMPI_UNROLL
   for (int i = 0; i < attribute_words; i += 2)
-    store_system(to + i, tag_word(contents[i], generation),
-                 tag_word(contents[i + 1], generation));
+    store_system(to + i, tag_word(contents[i], generation), tag_word(contents[i + 1], generation));
 }
 
 /// The same for an Attribute without data.

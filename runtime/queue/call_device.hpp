@@ -3,6 +3,10 @@
 //
 // A call of grid scope: all blocks arrive; the block that completes the rendezvous makes the call
 // as a BlockTeam would, and the others wait in serve(), helping with large copies.
+//
+// The function is known where a call is compiled, and there is one piece of code for each function
+// and scope that a program uses (MPI_*, at the end). What they share is out of line and takes few
+// values: structs that go from function to function go by way of memory.
 #pragma once
 
 #include "../mpi/buffers.hpp"
@@ -12,115 +16,118 @@
 
 namespace gmpi::device {
 
-/// A wait for a nonblocking call's request is announced to the proxy when it lasts (nanoseconds), so
-/// that a report of blocked calls can tell it from a request that nobody waits for.
-constexpr unsigned long long long_wait = 1000000000;
-
-GMPI_DEVICE Attribute make_attribute(Function function, Scope scope, Site site) {
-  Attribute attribute{};
-  attribute.function = function;
-  attribute.scope = scope;
-  attribute.site = site;
-  attribute.launch = block_state().launch_index;
-  return attribute;
-}
-
-/// How a call waits for its Replies.
-struct Waiting {
-  std::uint32_t slot;
-  std::uint32_t turn; ///< of the last Reply seen; the leader's
-  bool want_status;
-  bool announce; ///< the wait, once it is long
-};
-
-/// Waits for the next Reply.
-GMPI_OUT_OF_LINE Reply await_reply(Waiting &waiting, Scope scope, Site site) {
-  Reply reply;
-  unsigned long long start = nanoseconds();
-  for (unsigned turns = 0;
-       !try_reply(context, waiting.slot, waiting.turn, waiting.want_status, reply); ++turns) {
-    if (waiting.announce && turns % 1024 == 0 && nanoseconds() - start >= long_wait) {
-      Attribute announcement = make_attribute(Function::waiting, scope, site);
-      announcement.slot = waiting.slot;
-      post(context, announcement);
-      waiting.announce = false;
-    }
-    relax();
-  }
-  ++waiting.turn;
-  waiting.announce = false;
-  return reply;
-}
-
 GMPI_DEVICE void say_copied(std::uint32_t slot, Scope scope) {
   fence_system();
-  Attribute copied = make_attribute(Function::copied, scope, {0, 0});
-  copied.slot = slot;
-  post(context, copied);
+  tell(Function::copied, scope, {0, 0}, slot);
 }
 
 GMPI_DEVICE CallResult result_of(const Reply &reply) {
   CallResult result{};
   result.error = reply.error;
-  result.flag = 1;
+  result.flag = reply.kind != ReplyKind::accepted;
   result.source = reply.source;
   result.tag = reply.tag;
-  result.bytes = reply.bytes;
+  result.bytes = reply.kind == ReplyKind::answer ? reply.bytes : reply.message_bytes;
   return result;
 }
 
-/// Carries a call through to its last Reply. `reply` is its next one (kind none: not there yet).
-template <class Team>
-GMPI_NOINLINE CallResult drain(Team &team, Waiting waiting, const Buffers &buffers, Site site,
-                             Reply reply = Reply{}) {
+/// Carries one thread's call through to its last Reply, whose meaning it returns; flag 0: the
+/// request is not done yet.
+GMPI_OUT_OF_LINE CallResult drain_alone(Waiting waiting, const void *in, void *out) {
   for (;;) {
-    if (reply.kind == ReplyKind::none && team.leads())
-      reply = await_reply(waiting, Team::scope, site);
-    team.share(reply, &BlockState::reply);
+    Reply reply = await_reply(waiting, Scope::thread);
+    ++waiting.turn;
     CallResult result = result_of(reply);
-    switch (reply.kind) {
-    case ReplyKind::copy_in:
-    case ReplyKind::copy_in_last:
-      team.send(reply.address, static_cast<const unsigned char *>(buffers.in) + reply.offset,
-                reply.bytes);
-      break;
-    case ReplyKind::copy_out:
-    case ReplyKind::copy_out_last:
-      team.receive(buffers.out, reply.offset, reply.address, reply.bytes);
-      result.bytes = reply.message_bytes;
-      break;
-    case ReplyKind::done:
-      if (reply.bytes != 0)
-        team.receive(buffers.out, 0, context.payload + std::size_t(waiting.slot) * inline_bytes,
-                     reply.bytes);
-      result.bytes = reply.message_bytes;
+    auto *to = static_cast<unsigned char *>(out) + reply.offset;
+    if (reply.kind == ReplyKind::done_here)
+      store_head_data(reply, out);
+    else if (reply.kind == ReplyKind::done_beside)
+      read_beside(context, waiting.slot, static_cast<std::uint32_t>(reply.bytes), to);
+    else if (reply.kind == ReplyKind::done && reply.bytes != 0)
+      copy_share(out, context.payload + std::size_t(waiting.slot) * inline_bytes, reply.bytes, 0,
+                 1);
+    if (!asks_for_copy(reply.kind))
       return result;
-    case ReplyKind::answer:
-      return result;
-    default: // accepted
-      result.flag = 0;
-      return result;
-    }
-    if (team.leads())
-      say_copied(waiting.slot, Team::scope);
+    if (reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_in_last)
+      copy_share(reply.address, static_cast<const unsigned char *>(in) + reply.offset, reply.bytes,
+                 0, 1);
+    else
+      copy_share(to, reply.address, reply.bytes, 0, 1);
+    say_copied(waiting.slot, Scope::thread);
     if (reply.kind == ReplyKind::copy_out_last)
       return result;
     if (reply.kind == ReplyKind::copy_in_last) {
       result.flag = 0;
       return result;
     }
-    reply.kind = ReplyKind::none;
   }
 }
 
-/// What the proxy has said of a communicator's size; 0: nothing yet. From host memory: one thread asks.
+/// Moves the data that the block's last Reply is about. The team ends it together.
+template <class Team> GMPI_NOINLINE void move_data(Team team, const void *in, void *out) {
+  BlockState &block = block_state();
+  Reply reply = unpack_reply(block.reply);
+  if (reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_in_last)
+    team.send(reply.address, static_cast<const unsigned char *>(in) + reply.offset, reply.bytes);
+  else if (asks_for_copy(reply.kind))
+    team.receive(out, reply.offset, reply.address, reply.bytes,
+                 reply.kind == ReplyKind::copy_out_last);
+  else if (reply.kind == ReplyKind::done)
+    team.receive(out, 0, context.payload + std::size_t(block.waiting.slot) * inline_bytes,
+                 reply.bytes, true);
+  else
+    team.receive(out, 0, block.small, reply.bytes, true);
+}
+
+/// The same as drain_alone(), for all of a team, as block.waiting says; the meaning is in
+/// block.reply.
+template <class Team> GMPI_NOINLINE void drain_together(Team team, const void *in, void *out) {
+  BlockState &block = block_state();
+  for (;;) {
+    await_together(team);
+    Reply reply = unpack_reply_head(block.reply);
+    if (asks_for_copy(reply.kind) || (is_done(reply.kind) && reply.bytes != 0 && !block.stored))
+      move_data(team, in, out);
+    if (!asks_for_copy(reply.kind))
+      return;
+    if (team.leads()) {
+      ++block.waiting.turn;
+      say_copied(block.waiting.slot, Team::scope);
+    }
+    if (reply.kind == ReplyKind::copy_out_last || reply.kind == ReplyKind::copy_in_last)
+      return;
+  }
+}
+
+/// Carries a call through to its last Reply, whose meaning it returns; flag 0: the request is not
+/// done yet. `waiting` is the leader's.
+template <class Team>
+GMPI_DEVICE CallResult drain(const Team &team, const Waiting &waiting, const void *in, void *out) {
+  if constexpr (Team::scope == Scope::thread) {
+    return drain_alone(waiting, in, out);
+  } else {
+    if (team.leads()) {
+      block_state().waiting = waiting;
+      block_state().waiting.out = is_local(out) ? nullptr : out;
+    }
+    drain_together(team, in, out);
+    Reply last = unpack_reply(block_state().reply);
+    CallResult result = result_of(last);
+    if (last.kind == ReplyKind::copy_in_last)
+      result.flag = 0;
+    return result;
+  }
+}
+
+/// What the proxy has said of a communicator's size; 0: nothing yet. From host memory: one thread
+/// asks.
 GMPI_OUT_OF_LINE std::uint32_t size_told(MPI_Comm comm) {
   std::uint64_t word = load_system(context.comm_sizes + comm_hash(comm));
   return content_of(word) == content_of(to_word(comm)) ? generation_of(word) : 0;
 }
 
-/// How many ranks a message on `comm` may go to; 0: not known here. The same for all members, though
-/// the host may be changing what it says.
+/// How many ranks a message on `comm` may go to; 0: not known here. The same for all members,
+/// though the host may be changing what it says.
 template <class Team> GMPI_DEVICE std::uint32_t destinations(Team &team, MPI_Comm comm) {
   if (comm == context.world)
     return static_cast<std::uint32_t>(context.world_size);
@@ -129,7 +136,7 @@ template <class Team> GMPI_DEVICE std::uint32_t destinations(Team &team, MPI_Com
   std::uint32_t ranks = 0;
   if (team.leads())
     ranks = size_told(comm);
-  team.share(ranks, &BlockState::slot);
+  team.share(ranks, &BlockState::size);
   return ranks;
 }
 
@@ -140,13 +147,12 @@ template <class Team> GMPI_DEVICE bool sends_in_range(Team &team, const Argument
 }
 
 /// The slot in which a blocking call gets its Replies. A grid-scope call has its launch's own.
-template <class Team> GMPI_DEVICE std::uint32_t take_slot(Team &team, bool nonblocking) {
+template <class Team> GMPI_DEVICE std::uint32_t take_slot(bool nonblocking) {
   if (Team::scope == Scope::grid && !nonblocking) {
     std::uint32_t own = block_state().launch_index;
     if (own < launch_slots)
       return own;
   }
-  (void)team;
   return acquire_slot(context);
 }
 
@@ -155,55 +161,74 @@ template <class Team> GMPI_DEVICE void give_slot(Team &team, std::uint32_t slot)
     release_slot(context, slot);
 }
 
+/// Puts data beside Attribute `ticket` that is too long for words with a generation.
+template <class Team>
+GMPI_NOINLINE void send_beside(Team team, unsigned long long ticket, const void *from,
+                               std::uint64_t bytes) {
+  team.share(ticket, &BlockState::ticket);
+  team.send(ring_payload(context, ticket), from, bytes);
+  if (team.leads())
+    fence_system();
+}
+
 /// Hands the call to the proxy, with the data that fits beside the Attribute. `attribute` is the
 /// leader's.
 template <class Team>
 GMPI_DEVICE void hand_over(Team &team, const Attribute &attribute, const Buffers &buffers) {
-  bool with_data = buffers.in_bytes != 0 && buffers.in_bytes <= inline_bytes;
   unsigned long long ticket = 0;
   if (team.leads())
     ticket = take_ticket(context);
-  if (with_data) {
-    team.share(ticket, &BlockState::ticket);
-    team.send(ring_payload(context, ticket), buffers.in, buffers.in_bytes);
+  if (buffers.in_bytes != 0 && buffers.in_bytes <= inline_bytes) {
+    if (buffers.in_bytes <= tagged_bytes)
+      team.write_data(ticket, buffers.in, static_cast<std::uint32_t>(buffers.in_bytes));
+    else
+      send_beside(team, ticket, buffers.in, buffers.in_bytes);
   }
-  if (team.leads()) {
-    if (with_data)
-      fence_system();
+  if (team.leads())
     write_attribute(context, ticket, attribute);
-  }
+}
+
+GMPI_DEVICE std::uint32_t expected_with_reply(std::uint64_t bytes) {
+  return bytes <= reply_data_bytes ? static_cast<std::uint32_t>(bytes) : 0;
 }
 
 /// Communication: everything but the completion of requests.
-template <class Team>
-GMPI_NOINLINE CallResult communicate(Team &team, Function function, Site site, const Arguments &a) {
-  bool nonblocking = kind_of(function) == Kind::nonblocking;
-  if (goes_nowhere(function, a)) {
+template <Function F, class Team>
+GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a) {
+  constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
+  if (goes_nowhere(F, a)) {
     CallResult result = nothing_received();
     if (nonblocking)
       result.request = null_peer_request();
     return result;
   }
-  Buffers buffers = buffers_of(function, a, message_bytes);
+  Buffers buffers = buffers_of(F, a, message_bytes);
   bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
   bool inline_in = buffers.in_bytes <= inline_bytes;
   // A small standard send is done once its data lies beside its Attribute. One that MPI may refuse
   // is not: its caller gets the error.
-  bool detached = function == Function::Send && inline_in && !unknown && sends_in_range(team, a);
+  bool detached = F == Function::Send && inline_in && !unknown && sends_in_range(team, a);
 
-  Waiting waiting{0, 0, a.status != nullptr && a.status != MPI_STATUS_IGNORE, false};
-  CallResult result{};
+  Waiting waiting{};
+  waiting.want_status = a.status != nullptr && a.status != MPI_STATUS_IGNORE;
+  waiting.expected = expected_with_reply(buffers.out_bytes);
+  waiting.site = site;
+  MPI_Request request = MPI_REQUEST_NULL;
   Attribute attribute{};
   if (team.leads()) {
-    attribute = make_attribute(function, Team::scope, site);
+    attribute.function = F;
+    attribute.scope = Team::scope;
+    attribute.site = site;
+    attribute.launch = block_state().launch_index;
     attribute.inline_in = inline_in;
+    attribute.tagged = buffers.in_bytes != 0 && buffers.in_bytes <= tagged_bytes;
     attribute.detached = detached;
     attribute.in_bytes = unknown ? unknown_bytes : buffers.in_bytes;
     attribute.arguments = a;
     if (!detached) {
-      waiting.slot = take_slot(team, nonblocking);
+      waiting.slot = take_slot<Team>(nonblocking);
       RequestRecord &record = context.records[waiting.slot];
       waiting.turn = record.turn;
       attribute.slot = waiting.slot;
@@ -211,32 +236,33 @@ GMPI_NOINLINE CallResult communicate(Team &team, Function function, Site site, c
       attribute.serial = record.serial;
       if (nonblocking) {
         record.out = buffers.out;
-        result.request = encode_request({waiting.slot, context.device, record.serial});
+        record.expected = waiting.expected;
+        request = encode_request({waiting.slot, context.device, record.serial});
       }
     }
   }
   hand_over(team, attribute, buffers);
   if (detached)
     return result_of(Reply{});
-  if (nonblocking && inline_in) {
-    team.share(result, &BlockState::result);
-    return result;
+  CallResult result = result_of(Reply{});
+  if (!nonblocking || !inline_in) {
+    result = drain(team, waiting, buffers.in, buffers.out);
+    if (!nonblocking || result.flag != 0) {
+      give_slot(team, waiting.slot);
+      request = MPI_REQUEST_NULL;
+    }
   }
-  team.share(waiting.slot, &BlockState::slot);
-  MPI_Request request = result.request;
-  result = drain(team, waiting, buffers, site);
-  bool unfinished = nonblocking && result.flag == 0;
-  result.request = unfinished ? request : MPI_Request(MPI_REQUEST_NULL);
-  if (!unfinished)
-    give_slot(team, waiting.slot);
-  team.share(result, &BlockState::result);
+  if (nonblocking) {
+    result.request = request;
+    team.share(result.request, &BlockState::request);
+  }
   return result;
 }
 
 /// Waits for (or, where `wait` is false, asks about) one request; it is null afterwards if done.
 template <class Team>
-GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bool want_status,
-                                Site site) {
+GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, bool want_status,
+                                  Site site) {
   if (request == MPI_REQUEST_NULL) {
     CallResult result = nothing_received();
     result.source = MPI_ANY_SOURCE;
@@ -244,23 +270,36 @@ GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bo
   }
   if (request == null_peer_request())
     return nothing_received();
-  // The host's own requests, and kernels' requests that are no longer any, are the proxy's to judge.
-  Waiting waiting{decode_request(request).slot, 0, want_status, false};
-  bool ours = is_kernel_request(request) && decode_request(request).device == context.device &&
-              (context.records[waiting.slot].serial & serial_mask) == decode_request(request).serial;
-  Reply reply{};
-  Buffers buffers{};
+  // The host's own requests, and kernels' requests that are no longer any, are the proxy's to
+  // judge.
+  Waiting waiting{};
+  waiting.slot = decode_request(request).slot;
+  waiting.want_status = want_status;
+  waiting.announce = true;
+  waiting.site = site;
+  bool ours =
+      is_kernel_request(request) && decode_request(request).device == context.device &&
+      (context.records[waiting.slot].serial & serial_mask) == decode_request(request).serial;
+  void *out = nullptr;
   if (ours) {
     const RequestRecord &record = context.records[waiting.slot];
-    buffers.out = record.out;
+    out = record.out;
+    waiting.expected = record.expected;
     waiting.turn = record.turn;
-    waiting.announce = true;
     team.sync(); // all have read the record
-    if (!wait && team.leads() && try_reply(context, waiting.slot, waiting.turn, want_status, reply))
-      ++waiting.turn;
+    if (!wait && !team.replied(waiting)) {
+      CallResult result{};
+      result.request = request;
+      return result;
+    }
   } else if (team.leads()) {
     waiting.slot = acquire_slot(context);
-    Attribute attribute = make_attribute(wait ? Function::Wait : Function::Test, Team::scope, site);
+    waiting.announce = false;
+    Attribute attribute{};
+    attribute.function = wait ? Function::Wait : Function::Test;
+    attribute.scope = Team::scope;
+    attribute.site = site;
+    attribute.launch = block_state().launch_index;
     attribute.slot = waiting.slot;
     attribute.turn = waiting.turn = context.records[waiting.slot].turn;
     attribute.serial = context.records[waiting.slot].serial;
@@ -268,17 +307,8 @@ GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bo
         is_kernel_request(request) ? unknown_bytes : to_word(request) & content_mask;
     post(context, attribute);
   }
-  team.share(waiting.slot, &BlockState::slot);
-  team.share(reply, &BlockState::reply);
-  CallResult result{};
-  result.request = request;
-  if (ours && !wait && reply.kind == ReplyKind::none)
-    return result;
-  result = drain(team, waiting, buffers, site, reply);
-  if (result.flag == 0) // the host's request, tested: not done
-    result.request = request;
-  else
-    result.request = MPI_REQUEST_NULL;
+  CallResult result = drain(team, waiting, nullptr, out);
+  result.request = result.flag == 0 ? request : MPI_REQUEST_NULL; // 0: the host's, tested
   team.sync();
   give_slot(team, waiting.slot);
   return result;
@@ -286,127 +316,168 @@ GMPI_NOINLINE CallResult complete(Team &team, MPI_Request request, bool wait, bo
 
 /// Waits for all; where the caller wants no statuses. A status each: the caller waits one by one.
 template <class Team>
-GMPI_DEVICE CallResult complete_all(Team &team, const Arguments &a, Site site) {
+GMPI_NOINLINE CallResult complete_all(Team team, int count, const MPI_Request *requests,
+                                      Site site) {
   CallResult result = nothing_received();
-  for (int i = 0; i < a.count; ++i) {
-    CallResult one = complete(team, a.requests[i], true, false, site);
+  for (int i = 0; i < count; ++i) {
+    CallResult one = complete(team, requests[i], true, false, site);
     if (one.error != MPI_SUCCESS)
       result.error = one.error;
   }
   return result;
 }
 
-template <class Team>
-GMPI_DEVICE CallResult perform(Team &team, Function function, Site site, const Arguments &a) {
+template <Function F, class Team>
+GMPI_DEVICE CallResult perform(Team &team, Site site, const Arguments &a) {
   bool want_status = a.status != nullptr && a.status != MPI_STATUS_IGNORE;
-  switch (function) {
-  case Function::Wait:
-    return complete(team, *a.request, true, want_status, site);
-  case Function::Test:
-    return complete(team, *a.request, false, want_status, site);
-  case Function::Waitall:
-    return complete_all(team, a, site);
-  default:
-    return communicate(team, function, site, a);
-  }
+  if constexpr (F == Function::Wait || F == Function::Test)
+    return complete(team, *a.request, F == Function::Wait, want_status, site);
+  else if constexpr (F == Function::Waitall)
+    return complete_all(team, a.count, a.requests, site);
+  else
+    return communicate<F>(team, site, a);
 }
 
 /// Writes one of a call's results where the user wants it: to every thread's own memory, once a
 /// block to shared memory, once in all to global memory.
-template <class T>
-GMPI_DEVICE void put(T *to, const T &value, bool block_leader, bool leader) {
+template <class T> GMPI_DEVICE void put(T *to, const T &value, bool block_leader, bool leader) {
   if (is_local(to) || (is_shared(to) ? block_leader : leader))
     *to = value;
 }
 
 /// Gives this thread what the call returned. `leader`: the one thread that writes global memory.
-GMPI_OUT_OF_LINE int deliver_result(Function function, const Arguments &a, const CallResult &result,
-                               bool block_leader, bool leader) {
-  switch (function) {
-  case Function::Isend:
-  case Function::Irecv:
+template <Function F>
+GMPI_DEVICE int deliver_result(const Arguments &a, const CallResult &result, bool block_leader,
+                               bool leader) {
+  if constexpr (kind_of(F) == Kind::nonblocking)
     put(a.new_request, result.request, block_leader, leader);
-    break;
-  case Function::Test:
+  if constexpr (F == Function::Test)
     put(a.result, int(result.flag), block_leader, leader);
-    [[fallthrough]];
-  case Function::Wait:
+  if constexpr (F == Function::Wait || F == Function::Test)
     if (result.flag)
       put(a.request, MPI_Request(MPI_REQUEST_NULL), block_leader, leader);
-    break;
-  case Function::Waitall:
+  if constexpr (F == Function::Waitall)
     for (int i = 0; i < a.count; ++i)
       put(a.requests + i, MPI_Request(MPI_REQUEST_NULL), block_leader, leader);
-    break;
-  default:
-    break;
-  }
   if (a.status != nullptr && a.status != MPI_STATUS_IGNORE && result.flag)
     put(a.status, make_status(result), block_leader, leader);
   return result.error;
 }
 
-/// The part of a block that does not make the grid's call.
-GMPI_OUT_OF_LINE CallResult serve(const BlockTeam &team, const Arguments &a, Function function) {
-  BlockState &block = team.block;
+/// The part of a block that does not make the grid's call: ends with its result in block.result,
+/// all of it where the block `wants_result`, else only the error.
+GMPI_OUT_OF_LINE void serve(bool leader, void *out, bool wants_result) {
+  BlockState &block = block_state();
+  BlockTeam team{leader};
   LaunchState &launch = *block.launch;
   while (block.command != GridCommand::done) {
     if (block.command == GridCommand::copy)
       help_copy(team);
     else
-      team.receive(buffers_of(function, a, message_bytes).out, launch.task.offset,
-                   launch.broadcast, launch.task.bytes);
+      team.receive(out, launch.task.offset, launch.broadcast, launch.task.bytes);
     __syncthreads();
-    if (team.leads()) {
+    if (leader) {
       fence_system();
       add_device(&launch.membership, 1);
       block.command = await_command(block);
     }
     __syncthreads();
   }
-  CallResult result{};
-  if (team.leads())
-    result = launch.result;
-  team.share(result, &BlockState::result);
-  return result;
+  if (is_local(out) && launch.task.bytes != 0)
+    team.receive(out, launch.task.offset, launch.broadcast, launch.task.bytes);
+  if (wants_result) {
+    if (leader)
+      block.result = launch.result;
+    __syncthreads();
+  }
 }
 
-GMPI_OUT_OF_LINE int grid_call(Function function, Site site, Arguments a) {
-  BlockTeam team(block_state());
-  BlockState &block = team.block;
-  if (team.leads())
-    block.command = arrive(block);
-  __syncthreads();
-  bool leading = block.command == GridCommand::lead;
-  CallResult result;
-  if (leading) {
-    GridTeam grid(team);
-    result = perform(grid, function, site, a);
-    grid.share(result, &BlockState::result);
-    int error = deliver_result(function, a, result, team.leads(), team.leads());
+/// For buffers_of(), where only the buffers matter.
+struct NoBytes {
+  GMPI_HOST_DEVICE std::uint64_t operator()(int, MPI_Datatype) const { return 0; }
+};
+
+template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Arguments &a);
+
+/// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
+template <Scope S>
+GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
+                                  MPI_Status *statuses) {
+  int error = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    Arguments one{};
+    one.request = requests + i;
+    one.status = statuses + i;
+    if (carry_out<S, Function::Wait>(site, one) != MPI_SUCCESS)
+      error = MPI_ERR_IN_STATUS;
+  }
+  return error;
+}
+
+/// Carries a call out for the threads of scope S.
+template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Arguments &a) {
+  if constexpr (F == Function::Waitall)
+    if (a.statuses != MPI_STATUSES_IGNORE)
+      return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);
+  if constexpr (S == Scope::thread) {
+    ThreadTeam team;
+    return deliver_result<F>(a, perform<F>(team, site, a), true, true);
+  } else {
+    BlockTeam team = BlockTeam::meet();
+    if constexpr (S == Scope::block) {
+      CallResult result = perform<F>(team, site, a);
+      int error = deliver_result<F>(a, result, team.leads(), team.leads());
+      __syncthreads();
+      return error;
+    }
+    BlockState &block = block_state();
+    if (team.leads())
+      block.command = arrive(block);
     __syncthreads();
-    grid.finish(result);
+    if (block.command == GridCommand::lead) {
+      GridTeam grid{team};
+      CallResult result = perform<F>(grid, site, a);
+      int error = deliver_result<F>(a, result, team.leads(), team.leads());
+      grid.finish(result);
+      return error;
+    }
+    constexpr bool more = kind_of(F) == Kind::nonblocking || F == Function::Test;
+    bool wants_result = more || (a.status != nullptr && a.status != MPI_STATUS_IGNORE);
+    serve(team.leads(), buffers_of(F, a, NoBytes()).out, wants_result);
+    CallResult result = block.result;
+    if (!wants_result)
+      result.flag = 1;
+    int error = deliver_result<F>(a, result, team.leads(), false);
+    __syncthreads();
     return error;
   }
-  result = serve(team, a, function);
-  int error = deliver_result(function, a, result, team.leads(), false);
-  __syncthreads();
-  return error;
 }
 
-GMPI_OUT_OF_LINE int block_call(Function function, Site site, Arguments a) {
-  BlockTeam team(block_state());
-  CallResult result = perform(team, function, site, a);
-  team.share(result, &BlockState::result);
-  int error = deliver_result(function, a, result, team.leads(), team.leads());
-  __syncthreads();
-  return error;
-}
-
-GMPI_OUT_OF_LINE int thread_call(Function function, Site site, Arguments a) {
-  ThreadTeam team;
-  CallResult result = perform(team, function, site, a);
-  return deliver_result(function, a, result, true, true);
-}
+#define GMPI_PARAMETER(role) argument::role role
+#define GMPI_ASSIGN(role) a.role = role;
+/// device::MPI_Send<Scope::grid>(site, ...) and so on.
+#define GMPI_CARRY_OUT(name, roles)                                                                \
+  template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return carry_out<S, Function::name>(site, a);                                                  \
+  }
+#define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT(name, roles)
+#define GMPI_DEVICE_nonblocking(name, roles) GMPI_CARRY_OUT(name, roles)
+#define GMPI_DEVICE_collective(name, roles) GMPI_CARRY_OUT(name, roles)
+#define GMPI_DEVICE_completion(name, roles) GMPI_CARRY_OUT(name, roles)
+#define GMPI_DEVICE_terminal(name, roles) GMPI_CARRY_OUT(name, roles)
+#define GMPI_DEVICE_local(name, roles) // local_device.hpp
+#define GMPI_FUNCTION(name, start, kind, roles) GMPI_DEVICE_##kind(name, roles)
+#include "../mpi/functions.def"
+#undef GMPI_PARAMETER
+#undef GMPI_ASSIGN
+#undef GMPI_CARRY_OUT
+#undef GMPI_DEVICE_blocking
+#undef GMPI_DEVICE_nonblocking
+#undef GMPI_DEVICE_collective
+#undef GMPI_DEVICE_completion
+#undef GMPI_DEVICE_terminal
+#undef GMPI_DEVICE_local
 
 } // namespace gmpi::device

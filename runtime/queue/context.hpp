@@ -9,11 +9,21 @@ namespace gmpi {
 
 constexpr std::uint32_t ring_slots = 256;     ///< Attributes in flight to the proxy; a power of two
 constexpr std::uint32_t request_slots = 1024; ///< calls unfinished at a time; at most 1024
-constexpr std::uint32_t launch_slots = 256;   ///< of them, the first: one for each launch's grid calls
+constexpr std::uint32_t launch_slots =
+    256; ///< of them, the first: one for each launch's grid calls
 constexpr std::uint32_t inline_bytes = 65536; ///< payload area beside an Attribute, and a Reply
-constexpr std::uint32_t datatype_slots = 256; ///< hash table of predefined datatypes
+/// Of what lies beside an Attribute, up to so many bytes are in words with its generation: no
+/// fence, but a third more to write, and for the host to read.
+constexpr std::uint32_t tagged_bytes = 3072;
+constexpr std::uint32_t datatype_slots = 128; ///< hash table of predefined datatypes
 constexpr std::uint32_t comm_slots = 256;     ///< hash table of communicators' sizes
 constexpr std::uint32_t broadcast_bytes = 4096;
+
+/// What the words of Attribute `number` carry: never 0, as they are at first and where data was
+/// taken.
+GMPI_HOST_DEVICE constexpr std::uint32_t ring_generation(std::uint64_t number) {
+  return 0x8000u | static_cast<std::uint32_t>(number / ring_slots & 0x7fff);
+}
 
 /// Producer's side of the Attribute ring, in device memory.
 struct RingState {
@@ -23,9 +33,10 @@ struct RingState {
 
 /// Device-side bookkeeping of one request slot, in device memory; owned by whoever holds the slot.
 struct RequestRecord {
-  std::uint32_t turn;   ///< generation of the last Reply seen
-  std::uint32_t serial; ///< counts the slot's uses
-  void *out;            ///< receive buffer of a nonblocking call
+  std::uint32_t turn;     ///< generation of the last Reply seen
+  std::uint32_t serial;   ///< counts the slot's uses
+  void *out;              ///< receive buffer of a nonblocking call
+  std::uint32_t expected; ///< its room, if that is short enough for data that comes with a Reply
 };
 
 /// A released slot's notice from the host: a host MPI_Wait has finished with it.
@@ -40,12 +51,13 @@ struct DatatypeEntry {
   std::int32_t size, extent;
 };
 
-/// Work that the block which makes a grid-scope call hands to the other blocks.
+/// Work that the block which makes a grid-scope call hands to the other blocks. With the command
+/// `done`: the bytes of launch->broadcast that each thread takes to its own receive buffer.
 struct GridTask {
   void *to;
   const void *from;
   unsigned long long bytes;
-  unsigned long long next; ///< first byte that no block has taken yet
+  unsigned long long next;   ///< first byte that no block has taken yet
   unsigned long long offset; ///< in each thread's own receive buffer
 };
 
@@ -58,12 +70,13 @@ struct CallResult {
   MPI_Request request;
 };
 
-/// One launch of a kernel with MPI in it, in device memory. Between launches membership, command and
-/// claimed are 0: the last block to leave puts them back. The rest is written before each use.
+/// One launch of a kernel with MPI in it, in device memory. Between launches membership, command
+/// and claimed are 0: the last block to leave puts them back. The rest is written before each use.
 struct LaunchState {
   unsigned long long membership; ///< blocks that have arrived (low half) and departed (high half)
-  std::uint32_t command;         ///< round << 2 | GridCommand; 30 bits of round, which wrap
-  std::uint32_t claimed;         ///< 1 once a block has taken the last promotion
+  /// Low half: round << 2 | GridCommand; 30 bits of round, which wrap. High half: the call's error.
+  unsigned long long command;
+  std::uint32_t claimed; ///< 1 once a block has taken the last promotion
   GridTask task;
   CallResult result;
   alignas(16) unsigned char broadcast[broadcast_bytes];
@@ -78,35 +91,37 @@ enum class Handle : std::uint16_t {
 };
 
 struct Context {
-  std::uint64_t *ring;             ///< [ring_slots][attribute_words], mapped host memory
-  RingState *ring_state;           ///< device memory
-  unsigned char *ring_payload;     ///< [ring_slots][inline_bytes], mapped host memory
-  const std::uint64_t *consumed;   ///< count of Attributes taken, mapped host memory
-  const std::uint64_t *replies;    ///< [request_slots][reply_words], mapped host memory
-  const unsigned char *payload;    ///< [request_slots][inline_bytes], mapped host memory
-  const HostRelease *host_releases; ///< [request_slots], mapped host memory
-  RequestRecord *records;          ///< [request_slots], device memory
-  std::uint32_t *free_slots;       ///< [request_slots / 32] bits, 1: free; device memory
-  std::uint32_t *seen_releases;    ///< [request_slots], device memory
-  const DatatypeEntry *datatypes;  ///< [datatype_slots], device memory
-  const std::uint64_t *comm_sizes; ///< [comm_slots]: handle, size in the top 16 bits; mapped host memory
-  double *wtime_offset;            ///< MPI_Wtime minus %globaltimer in seconds, 0: not known yet
+  std::uint64_t *ring;           ///< [ring_slots][attribute_words], mapped host memory
+  RingState *ring_state;         ///< device memory
+  unsigned char *ring_payload;   ///< [ring_slots][inline_bytes], mapped host memory
+  const std::uint64_t *consumed; ///< count of Attributes taken, mapped host memory
+  const std::uint64_t *replies;  ///< [request_slots][reply_stride], mapped host memory
+  const unsigned char *payload;  ///< [request_slots][inline_bytes], mapped host memory
+  const HostRelease
+      *host_releases;           ///< [request_slots]; the first counts them all; mapped host memory
+  RequestRecord *records;       ///< [request_slots], device memory
+  std::uint32_t *free_slots;    ///< [request_slots / 32] bits, 1: free; device memory
+  std::uint32_t *seen_releases; ///< [request_slots], device memory
+  const std::uint64_t
+      *comm_sizes;      ///< [comm_slots]: handle, size in the top 16 bits; mapped host memory
+  double *wtime_offset; ///< MPI_Wtime minus %globaltimer in seconds, 0: not known yet
   MPI_Comm world, self;
   std::int32_t world_rank, world_size;
   std::int32_t tag_upper_bound; ///< MPI_TAG_UB
-  std::uint32_t device; ///< number that this device's requests carry
+  std::uint32_t device;         ///< number that this device's requests carry
+  DatatypeEntry datatypes[datatype_slots];
 #ifdef OPEN_MPI
   void *handles[static_cast<int>(Handle::count)];
 #endif
 };
 
 GMPI_HOST_DEVICE inline std::uint32_t datatype_hash(MPI_Datatype datatype) {
-  return static_cast<std::uint32_t>((to_word(datatype) * 0x9E3779B97F4A7C15ull) >> 56);
+  return static_cast<std::uint32_t>((to_word(datatype) * 0x9E3779B97F4A7C15ull) >> 57);
 }
 
 GMPI_HOST_DEVICE inline std::uint32_t comm_hash(MPI_Comm comm) {
   return static_cast<std::uint32_t>((to_word(comm) * 0x9E3779B97F4A7C15ull) >> 56);
 }
-static_assert(comm_slots == 256 && datatype_slots == 256, "the hashes are 8 bits");
+static_assert(comm_slots == 256 && datatype_slots == 128, "the hashes are 8 and 7 bits");
 
 } // namespace gmpi

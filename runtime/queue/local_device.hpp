@@ -7,15 +7,17 @@
 namespace gmpi::device {
 
 /// Asks the proxy for a number.
-GMPI_OUT_OF_LINE int query(Function function, Site site, Arguments a, std::int64_t &value) {
+template <Function F> GMPI_NOINLINE int query(Site site, MPI_Comm comm, std::int64_t &value) {
   ThreadTeam team;
-  CallResult result = communicate(team, function, site, a);
+  Arguments a{};
+  a.comm = comm;
+  CallResult result = communicate<F>(team, site, a);
   value = static_cast<std::int64_t>(result.bytes << 16) >> 16;
   return result.error;
 }
 
-GMPI_DEVICE int comm_number(Function function, Site site, const Arguments &a, int known_of_world,
-                            int known_of_self) {
+template <Function F>
+GMPI_DEVICE int comm_number(Site site, const Arguments &a, int known_of_world, int known_of_self) {
   if (a.comm == context.world) {
     *a.result = known_of_world;
     return MPI_SUCCESS;
@@ -25,7 +27,7 @@ GMPI_DEVICE int comm_number(Function function, Site site, const Arguments &a, in
     return MPI_SUCCESS;
   }
   std::int64_t value = 0;
-  int error = query(function, site, a, value);
+  int error = query<F>(site, a.comm, value);
   if (error == MPI_SUCCESS)
     *a.result = static_cast<int>(value);
   return error;
@@ -38,7 +40,8 @@ GMPI_DEVICE int get_count(const Arguments &a) {
   if (datatype.size == 0)
     *a.result = bytes == 0 ? 0 : MPI_UNDEFINED;
   else
-    *a.result = bytes % datatype.size == 0 ? static_cast<int>(bytes / datatype.size) : MPI_UNDEFINED;
+    *a.result =
+        bytes % datatype.size == 0 ? static_cast<int>(bytes / datatype.size) : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
 
@@ -53,7 +56,7 @@ GMPI_OUT_OF_LINE double ask_wtime_offset(Site site) {
   for (int i = 0; i < most_questions && best > quick; ++i) {
     unsigned long long before = nanoseconds();
     std::int64_t host_nanoseconds = 0;
-    query(Function::Wtime, site, Arguments{}, host_nanoseconds);
+    query<Function::Wtime>(site, MPI_Comm{}, host_nanoseconds);
     unsigned long long took = nanoseconds() - before;
     if (took >= best)
       continue;
@@ -79,15 +82,13 @@ GMPI_DEVICE double wtime(Site site) {
 #endif
 }
 
-GMPI_DEVICE int local_call(Function function, Site site, const Arguments &a) {
-  switch (function) {
-  case Function::Comm_rank:
-    return comm_number(function, site, a, context.world_rank, 0);
-  case Function::Comm_size:
-    return comm_number(function, site, a, context.world_size, 1);
-  default:
+template <Function F> GMPI_DEVICE int local_call(Site site, const Arguments &a) {
+  if constexpr (F == Function::Comm_rank)
+    return comm_number<F>(site, a, context.world_rank, 0);
+  else if constexpr (F == Function::Comm_size)
+    return comm_number<F>(site, a, context.world_size, 1);
+  else
     return get_count(a);
-  }
 }
 
 } // namespace gmpi::device

@@ -13,11 +13,13 @@
 #include <chrono>
 #define GMPI_DEVICE inline
 #define GMPI_NO_UNROLL
+#define GMPI_UNROLL
 #define GMPI_NOINLINE inline
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
 #else
 #define GMPI_DEVICE __device__ __forceinline__
 #define GMPI_NO_UNROLL _Pragma("unroll 1")
+#define GMPI_UNROLL _Pragma("unroll")
 /// Not inlined: a kernel with MPI calls should need few registers for them, at most the 64 that let
 /// a block have 1024 threads. (Templates, so that a file that does not call them carries none.)
 #define GMPI_NOINLINE __device__ __noinline__
@@ -51,8 +53,26 @@ GMPI_DEVICE std::uint64_t load_system(const std::uint64_t *from) {
   asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
+/// Before a store that tells the host of what was stored already.
 GMPI_DEVICE void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+/// Behind a load that has found something new of the host's: loads from here on find what it stored
+/// before. Much cheaper than the other: nothing of this thread's own has to arrive anywhere.
+GMPI_DEVICE void acquire_system() {
+#if __CUDACC_VER_MAJOR__ >= 13
+  asm volatile("fence.acquire.sys;" ::: "memory");
+#else
+  fence_system();
+#endif
+}
 GMPI_DEVICE void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+/// The same among the blocks of a device.
+GMPI_DEVICE void acquire_device() {
+#if __CUDACC_VER_MAJOR__ >= 13
+  asm volatile("fence.acquire.gpu;" ::: "memory");
+#else
+  fence_device();
+#endif
+}
 
 GMPI_DEVICE std::uint32_t load_acquire_device(const std::uint32_t *from) {
   std::uint32_t value;
@@ -64,6 +84,13 @@ GMPI_DEVICE unsigned long long load_acquire_device(const unsigned long long *fro
   asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
+GMPI_DEVICE std::uint32_t load_relaxed_device(const std::uint32_t *from) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+/// Behind acquire_system(): such loads need not follow each other.
+GMPI_DEVICE std::uint64_t load_weak(const std::uint64_t *from) { return *from; }
 GMPI_DEVICE unsigned long long load_relaxed_device(const unsigned long long *from) {
   unsigned long long value;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
@@ -78,8 +105,8 @@ GMPI_DEVICE unsigned long long add_relaxed_device(unsigned long long *to,
                : "memory");
   return old;
 }
-GMPI_DEVICE void store_release_device(std::uint32_t *to, std::uint32_t value) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+GMPI_DEVICE void store_release_device(unsigned long long *to, unsigned long long value) {
+  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
 GMPI_DEVICE unsigned long long add_device(unsigned long long *to, unsigned long long value) {
   unsigned long long old;
@@ -98,6 +125,8 @@ GMPI_DEVICE unsigned long long nanoseconds() {
 }
 /// Called in every turn of a waiting loop.
 GMPI_DEVICE void relax() {}
+/// The same where thousands of threads may wait for what only some can have.
+GMPI_DEVICE void rest() { __nanosleep(20000); }
 
 // In PTX, not by __isLocal and __isShared: nvcc 13.0 makes invalid code of those where it can tell
 // the address space itself ("Broken function found, compilation aborted!").
@@ -127,11 +156,14 @@ inline std::uint64_t load_system(const std::uint64_t *from) {
 }
 // The loads and stores above are acquire and release themselves.
 inline void fence_system() {}
+inline void acquire_system() {}
+inline void acquire_device() {}
+inline std::uint64_t load_weak(const std::uint64_t *from) { return load_system(from); }
 inline void fence_device() {}
 template <class T> T load_acquire_device(const T *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
-inline void store_release_device(std::uint32_t *to, std::uint32_t value) {
+inline void store_release_device(unsigned long long *to, unsigned long long value) {
   __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 template <class T> T load_relaxed_device(const T *from) {
@@ -149,6 +181,7 @@ inline unsigned long long nanoseconds() {
       .count();
 }
 inline void relax() { cpu::yield(); }
+inline void rest() { relax(); }
 inline bool is_local(const void *pointer) { return cpu::is_local(pointer); }
 inline bool is_shared(const void *pointer) { return cpu::is_shared(pointer); }
 

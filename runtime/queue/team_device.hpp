@@ -3,11 +3,11 @@
 // GridTeam the block that makes a grid-scope call, with the other blocks to help it.
 //
 // Invariant: all members run the same code with the same values, but for pointers into their own
-// local memory; only the leader talks to the proxy.
+// local memory and what only the leader knows; only the leader talks to the proxy, but for waiting.
 #pragma once
 
-#include "../launch/participant_device.hpp"
 #include "../transport/copy_device.hpp"
+#include "reply_device.hpp"
 
 namespace gmpi::device {
 
@@ -18,6 +18,10 @@ struct ThreadTeam {
   GMPI_DEVICE bool leads() const { return true; }
   GMPI_DEVICE void sync() const {}
   template <class T> GMPI_DEVICE void share(T &, T BlockState::*) const {}
+  GMPI_DEVICE void write_data(unsigned long long ticket, const void *from,
+                              std::uint32_t bytes) const {
+    device::write_data(context, ticket, from, static_cast<std::int32_t>(bytes), 0, 1);
+  }
   GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) const {
     copy_share(to, from, bytes, 0, 1);
   }
@@ -25,19 +29,25 @@ struct ThreadTeam {
                            unsigned long long bytes) const {
     copy_share(static_cast<unsigned char *>(to) + offset, from, bytes, 0, 1);
   }
+
+  GMPI_DEVICE bool replied(const Waiting &waiting) const {
+    Reply ignored;
+    return try_reply(context, waiting.slot, waiting.turn, false, ignored);
+  }
 };
 
 struct BlockTeam {
   static constexpr Scope scope = Scope::block;
 
-  BlockState &block;
   bool leader;
 
-  /// All living threads of the block; begins with the block's barrier.
-  GMPI_DEVICE explicit BlockTeam(BlockState &state) : block(state) {
+  /// All living threads of the block, behind its barrier.
+  GMPI_DEVICE static BlockTeam meet() {
     __syncthreads();
-    leader = elect(block);
+    return BlockTeam{elect(block())};
   }
+  /// Found anew wherever it is used: in shared memory, not behind a pointer.
+  GMPI_DEVICE static BlockState &block() { return block_state(); }
 
   GMPI_DEVICE bool leads() const { return leader; }
   GMPI_DEVICE void sync() const { __syncthreads(); }
@@ -45,26 +55,49 @@ struct BlockTeam {
   /// Gives every member the leader's `value`, by way of `place`.
   template <class T> GMPI_DEVICE void share(T &value, T BlockState::*place) const {
     if (leader)
-      block.*place = value;
+      block().*place = value;
     __syncthreads();
-    value = block.*place;
+    value = block().*place;
     __syncthreads();
   }
 
   /// Numbers the members from 0; they are fewer than the block's threads where some have left.
   GMPI_DEVICE void number(unsigned &rank, unsigned &size) const {
-    if (block.departed == 0) {
+    if (block().departed == 0) {
       rank = thread_index();
       size = block_threads();
       return;
     }
-    rank = atomicAdd(&block.tickets, 1u);
+    rank = atomicAdd(&block().tickets, 1u);
     __syncthreads();
-    size = block.tickets;
+    size = block().tickets;
     __syncthreads();
     if (leader)
-      block.tickets = 0;
+      block().tickets = 0;
     __syncthreads();
+  }
+
+  /// Whether the block's first warp is whole, to do something as a warp.
+  GMPI_DEVICE static bool has_warp() { return block().departed == 0 && block_threads() >= 32; }
+
+  /// Writes the data of the leader's Attribute, whose ticket the leader knows, in words with its
+  /// generation. The members have read it after their next barrier.
+  GMPI_DEVICE void write_data(unsigned long long ticket, const void *from,
+                              std::uint32_t length) const {
+    auto bytes = static_cast<std::int32_t>(length);
+    if (is_local(from)) {
+      if (leader)
+        device::write_data(context, ticket, from, bytes, 0, 1);
+    } else if (bytes <= warp_data_bytes && has_warp()) {
+      if (thread_index() < 32)
+        write_data_as_warp(context, ticket, from, bytes, thread_index());
+    } else {
+      share(ticket, &BlockState::ticket);
+      unsigned rank, size;
+      number(rank, size);
+      device::write_data(context, ticket, from, bytes, static_cast<std::int32_t>(rank),
+                         static_cast<std::int32_t>(size));
+    }
   }
 
   /// Copies what the team sends. Only the leader can read its own local memory.
@@ -82,7 +115,7 @@ struct BlockTeam {
 
   /// Copies what the team receives; a buffer in local memory is filled in every thread.
   GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
-                           unsigned long long bytes) const {
+                           unsigned long long bytes, bool = true) const {
     void *place = static_cast<unsigned char *>(to) + offset;
     if (is_local(to)) {
       copy_share(place, from, bytes, 0, 1);
@@ -93,7 +126,28 @@ struct BlockTeam {
     }
     __syncthreads();
   }
+
+  /// Whether the call's next Reply is there.
+  GMPI_DEVICE bool replied(const Waiting &waiting) const {
+    if (leader) {
+      Reply ignored;
+      block().replied = try_reply(context, waiting.slot, waiting.turn, false, ignored);
+    }
+    __syncthreads();
+    return block().replied;
+  }
 };
+
+/// Waits as block.waiting says, for the Reply that is then in the block's state, for all to read.
+template <class Team> GMPI_DEVICE void await_together(const Team &team) {
+  if (BlockTeam::has_warp()) {
+    if (thread_index() < 32)
+      await_reply_as_warp(Team::scope);
+  } else if (team.leader) {
+    await_reply_for_block(Team::scope);
+  }
+  __syncthreads();
+}
 
 /// Copies shorter than this are not worth another round of the whole grid.
 constexpr unsigned long long shared_copy_bytes = 64 * 1024;
@@ -101,8 +155,8 @@ constexpr unsigned long long shared_copy_bytes = 64 * 1024;
 constexpr unsigned long long copy_portion = 16 * 1024;
 
 /// This block's part in launch->task; ends with the block's barrier.
-GMPI_DEVICE void help_copy(const BlockTeam &team) {
-  GridTask &task = team.block.launch->task;
+GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
+  GridTask &task = block_state().launch->task;
   unsigned rank, size;
   team.number(rank, size);
   for (;;) {
@@ -123,30 +177,28 @@ GMPI_DEVICE void help_copy(const BlockTeam &team) {
 struct GridTeam : BlockTeam {
   static constexpr Scope scope = Scope::grid;
 
-  GMPI_DEVICE explicit GridTeam(const BlockTeam &leading) : BlockTeam(leading) {}
-
   /// Has the other blocks carry out `what` on `task`; join_helpers() ends it.
   GMPI_DEVICE void call_helpers(const GridTask &task, GridCommand what) {
     if (leader) {
-      LaunchState &launch = *block.launch;
+      LaunchState &launch = *block().launch;
       launch.task = task;
-      command(block, what, first_round ? block.living_blocks : block.living_blocks - 1);
+      command(block(), what, block().living_blocks - !block().first_round);
+      block().first_round = false;
     }
-    first_round = false;
     __syncthreads();
   }
 
   GMPI_DEVICE void join_helpers() const {
     if (leader) {
-      LaunchState &launch = *block.launch;
-      unsigned long long helpers = block.living_blocks - 1;
+      LaunchState &launch = *block().launch;
+      unsigned long long helpers = block().living_blocks - 1;
       while ((load_acquire_device(&launch.membership) & 0xffffffffu) != helpers)
         relax();
     }
     __syncthreads();
   }
 
-  GMPI_DEVICE bool alone() const { return block.living_blocks == 1; }
+  GMPI_DEVICE bool alone() const { return block().living_blocks == 1; }
 
   GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
     call_helpers({to, from, bytes, 0, 0}, GridCommand::copy);
@@ -161,44 +213,54 @@ struct GridTeam : BlockTeam {
       share_copy(to, from, bytes);
   }
 
+  /// `last`: nothing follows but what the call returns.
   GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
-                           unsigned long long bytes) {
+                           unsigned long long bytes, bool last) {
     if (is_local(to))
-      deliver(to, offset, from, bytes);
+      deliver(to, offset, from, bytes, last);
     else if (bytes < shared_copy_bytes || alone())
       BlockTeam::receive(to, offset, from, bytes);
     else
       share_copy(static_cast<unsigned char *>(to) + offset, from, bytes);
   }
 
-  /// Fills every thread's own buffer, in parts, by way of device memory: one read over PCIe.
+  /// Fills every thread's own buffer, in parts, by way of device memory: one read over PCIe. The
+  /// other blocks take the last part of all when they are told that the call is done.
   GMPI_DEVICE void deliver(void *to, unsigned long long offset, const void *from,
-                           unsigned long long bytes) {
-    LaunchState &launch = *block.launch;
+                           unsigned long long bytes, bool last) {
+    LaunchState &launch = *block().launch;
     if (alone())
       return BlockTeam::receive(to, offset, from, bytes);
     for (unsigned long long done = 0; done < bytes; done += broadcast_bytes) {
       unsigned long long part = bytes - done < broadcast_bytes ? bytes - done : broadcast_bytes;
-      BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done, part);
-      call_helpers({nullptr, nullptr, part, 0, offset + done}, GridCommand::deliver);
+      BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done,
+                         part);
+      GridTask task{nullptr, nullptr, part, 0, offset + done};
+      bool with_done = last && done + part == bytes;
+      if (with_done) {
+        if (leader)
+          block().last_part = task;
+      } else {
+        call_helpers(task, GridCommand::deliver);
+      }
       BlockTeam::receive(to, offset + done, launch.broadcast, part);
-      join_helpers();
+      if (!with_done)
+        join_helpers();
     }
   }
 
   /// Lets every block go on, with what the call returns.
   GMPI_DEVICE void finish(const CallResult &result) {
-    if (leader) {
-      if (!alone())
-        block.launch->result = result;
-      command(block, GridCommand::done,
-              first_round ? block.living_blocks : block.living_blocks - 1);
-    }
     __syncthreads();
+    if (leader) {
+      if (!alone()) {
+        block().launch->result = result;
+        block().launch->task = block().last_part;
+      }
+      command(block(), GridCommand::done, block().living_blocks - !block().first_round,
+              result.error);
+    }
   }
-
-private:
-  bool first_round = true;
 };
 
 } // namespace gmpi::device

@@ -116,10 +116,9 @@ struct Options {
 };
 
 [[noreturn]] static void usage(const char *problem) {
-  refuse((std::string(problem) +
-          "\nusage: jacobi [--size N] [--steps N] [--tolerance T] [--blocks N] [--threads N] "
-          "[--no-check] [--compare]")
-             .c_str());
+  refuse(std::string(problem) +
+         "\nusage: jacobi [--size N] [--steps N] [--tolerance T] [--blocks N] [--threads N] "
+         "[--no-check] [--compare]");
 }
 
 static Options parse(int argc, char **argv, int ranks) {

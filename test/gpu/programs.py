@@ -64,7 +64,7 @@ class Program:
         if compiled and not self.sources:
             names = {"%s": self.path, "%S": os.path.dirname(self.path), "%source-dir": ROOT}
             text = re.sub(r"%(source-dir|s|S)\b", lambda name: names[name.group()], compiled.group(1))
-            self.sources = shlex.split(text)
+            self.sources = [path for word in shlex.split(text) for path in sorted(glob.glob(word)) or [word]]
         elif run and not self.left_out_build() and ">" not in run.group(8).replace("2>&1 | FileCheck %s", ""):
             self.runs.append(Run(run, self.lowerings))
         else:

@@ -67,7 +67,9 @@ Attribute round_trip(const Attribute &attribute, std::uint32_t generation) {
   pack(attribute, generation, words);
   for (std::uint64_t word : words)
     EXPECT_EQ(generation_of(word), generation & 0xffff);
-  return unpack_attribute(words);
+  Attribute unpacked{};
+  unpack(words, unpacked);
+  return unpacked;
 }
 
 } // namespace
@@ -171,6 +173,8 @@ TEST(Attribute, replies) {
       for (std::uint64_t size : {std::uint64_t(0), std::uint64_t(8192), content_mask}) {
         Reply reply{};
         reply.kind = static_cast<ReplyKind>(kind);
+        if (reply.kind == ReplyKind::done_here) // has data for error and length: replies_test.cpp
+          continue;
         reply.error = number;
         reply.bytes = size;
         reply.address = extreme<void *>(kind);

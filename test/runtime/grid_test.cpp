@@ -30,6 +30,7 @@ public:
   LaunchState state{};
   std::vector<unsigned char> outgoing = std::vector<unsigned char>(staged); ///< to receive calls
   std::vector<unsigned char> incoming = std::vector<unsigned char>(staged); ///< from send calls
+  std::vector<unsigned char> beside;                                        ///< the last such data
   std::vector<Attribute> calls;
   int leaves = 0;
 
@@ -37,11 +38,10 @@ public:
     memory.context.payload = payload_.data();
     memory.context.world = MPI_COMM_WORLD;
     memory.context.self = MPI_COMM_SELF;
-    memory.context.datatypes = datatypes_.data();
     memory.context.wtime_offset = &wtime_offset_;
-    device::context = memory.context;
     std::uint32_t place = datatype_hash(MPI_BYTE); // needed where handles do not tell the size
-    datatypes_[place] = {MPI_BYTE, 1, 1};
+    memory.context.datatypes[place] = {MPI_BYTE, 1, 1};
+    device::context = memory.context;
     for (std::size_t i = 0; i < staged; ++i)
       outgoing[i] = static_cast<unsigned char>(i * 13 + i / 255);
   }
@@ -79,6 +79,8 @@ private:
     Attribute attribute;
     if (!ring_.peek(attribute))
       return false;
+    if (attribute.inline_in && attribute.in_bytes != 0)
+      beside.assign(ring_.data(), ring_.data() + attribute.in_bytes);
     ring_.release();
     ring_.publish();
     if (attribute.function == Function::leave) {
@@ -86,7 +88,7 @@ private:
       ++leaves;
     } else if (attribute.function == Function::copied) {
       if (sending_[attribute.slot])
-        answer(attribute.slot, {ReplyKind::done, sending_[attribute.slot], 0, nullptr, 0, 0, 0, 0});
+        answer(attribute.slot, {ReplyKind::done, sending_[attribute.slot], 0, nullptr, 0, 0, 0, 0, {}});
     } else {
       calls.push_back(attribute);
       turns_[attribute.slot] = attribute.turn;
@@ -103,25 +105,28 @@ private:
     sending_[slot] = 0;
     if (attribute.function == Function::Ssend && !attribute.inline_in) {
       sending_[slot] = number;
-      answer(slot, {ReplyKind::copy_in, 0, attribute.in_bytes, incoming.data(), 0, 0, 0, 0});
+      answer(slot, {ReplyKind::copy_in, 0, attribute.in_bytes, incoming.data(), 0, 0, 0, 0, {}});
     } else if (attribute.function == Function::Recv && bytes > inline_bytes) {
-      answer(slot, {ReplyKind::copy_out_last, number, bytes, outgoing.data(), 0, 7, 8, bytes});
+      answer(slot, {ReplyKind::copy_out_last, number, bytes, outgoing.data(), 0, 7, 8, bytes, {}});
+    } else if (attribute.function == Function::Recv && bytes <= reply_data_bytes &&
+               attribute.scope != Scope::thread) {
+      answer(slot, {ReplyKind::done_beside, number, bytes, nullptr, 0, 7, 8, bytes, {}},
+             outgoing.data());
     } else if (attribute.function == Function::Recv) {
       std::memcpy(&payload_[std::size_t(slot) * inline_bytes], outgoing.data(), bytes);
-      answer(slot, {ReplyKind::done, number, bytes, nullptr, 0, 7, 8, bytes});
+      answer(slot, {ReplyKind::done, number, bytes, nullptr, 0, 7, 8, bytes, {}});
     } else {
-      answer(slot, {ReplyKind::done, number, 0, nullptr, 0, 7, 8, 0});
+      answer(slot, {ReplyKind::done, number, 0, nullptr, 0, 7, 8, 0, {}});
     }
   }
 
-  void answer(std::uint32_t slot, const Reply &reply) {
-    memory.reply(slot, ++turns_[slot], reply);
+  void answer(std::uint32_t slot, const Reply &reply, const void *data = nullptr) {
+    memory.reply(slot, ++turns_[slot], reply, 0, data);
   }
 
   AttributeRing ring_ = memory.consumer();
   std::vector<unsigned char> payload_ =
       std::vector<unsigned char>(std::size_t(request_slots) * inline_bytes);
-  std::vector<DatatypeEntry> datatypes_ = std::vector<DatatypeEntry>(datatype_slots);
   double wtime_offset_ = 1;
   std::uint32_t turns_[request_slots] = {};
   int sending_[request_slots] = {};
@@ -315,15 +320,21 @@ TEST_F(Grid, shared_copies_at_any_alignment) {
 }
 
 TEST_F(Grid, data_beside_the_attribute) {
-  constexpr int bytes = 999;
-  proxy.run({4, 32}, [=, device = device.data] {
-    grid_receive(device, bytes);
-    grid_send(device, bytes);
-  });
-  EXPECT_EQ(std::memcmp(device.data, proxy.outgoing.data(), bytes), 0);
-  ASSERT_EQ(proxy.calls.size(), 2u);
-  EXPECT_TRUE(proxy.calls[1].inline_in);
-  EXPECT_EQ(std::memcmp(&proxy.memory.ring_payload[inline_bytes], proxy.outgoing.data(), bytes), 0);
+  for (int bytes : {1, 8, 10, 11, 40, 335, 336, 337, 999, 3072, 3073, 20000}) {
+    std::memset(device.data, 0, bytes + 1);
+    std::size_t before = proxy.calls.size();
+    proxy.run({4, 40}, [=, device = device.data] {
+      grid_receive(device, bytes);
+      grid_send(device, bytes);
+    });
+    EXPECT_EQ(std::memcmp(device.data, proxy.outgoing.data(), bytes), 0) << bytes;
+    EXPECT_EQ(device[bytes], 0) << bytes;
+    ASSERT_EQ(proxy.calls.size(), before + 2);
+    EXPECT_TRUE(proxy.calls.back().inline_in);
+    EXPECT_EQ(proxy.calls.back().tagged, bytes <= int(tagged_bytes));
+    ASSERT_EQ(proxy.beside.size(), std::size_t(bytes));
+    EXPECT_EQ(std::memcmp(proxy.beside.data(), proxy.outgoing.data(), bytes), 0) << bytes;
+  }
 }
 
 /// A local variable is received in every thread, in one part or in several.

@@ -7,7 +7,7 @@
 
 #include "mpi/buffers.hpp"
 #include "proxy/progress.hpp"
-#include "queue/request_slots_device.hpp"
+#include "queue/reply_device.hpp"
 
 #include <chrono>
 #include <cstring>
@@ -43,6 +43,7 @@ public:
     gmpi::Attribute attribute = about(function);
     attribute.in_bytes = call.buffers.in_bytes;
     attribute.inline_in = attribute.in_bytes <= gmpi::inline_bytes;
+    attribute.tagged = attribute.in_bytes != 0 && attribute.in_bytes <= gmpi::tagged_bytes;
     attribute.detached = function == gmpi::Function::Send && attribute.inline_in && sure;
     attribute.arguments = arguments;
     if (!attribute.detached)
@@ -127,7 +128,12 @@ public:
     while (copy(call, reply) && reply.kind != gmpi::ReplyKind::copy_out_last &&
            reply.kind != gmpi::ReplyKind::copy_in_last)
       reply = next(call);
-    if (reply.kind == gmpi::ReplyKind::done && reply.bytes != 0)
+    if (reply.kind == gmpi::ReplyKind::done_here)
+      std::memcpy(call.buffers.out, reply.data, reply.bytes);
+    else if (reply.kind == gmpi::ReplyKind::done_beside)
+      gmpi::device::read_beside(context, call.slot, static_cast<std::uint32_t>(reply.bytes),
+                                static_cast<unsigned char *>(call.buffers.out));
+    else if (reply.kind == gmpi::ReplyKind::done && reply.bytes != 0)
       std::memcpy(call.buffers.out, context.payload + std::size_t(call.slot) * gmpi::inline_bytes,
                   reply.bytes);
     if (reply.kind == gmpi::ReplyKind::copy_in_last)
@@ -162,7 +168,9 @@ private:
     while (context.ring_state->ticket >= *context.consumed + gmpi::ring_slots)
       progress.work();
     unsigned long long ticket = gmpi::device::take_ticket(context);
-    if (attribute.inline_in && attribute.in_bytes != 0)
+    if (attribute.tagged)
+      gmpi::device::write_data(context, ticket, data, static_cast<int>(attribute.in_bytes), 0, 1);
+    else if (attribute.inline_in && attribute.in_bytes != 0)
       std::memcpy(gmpi::device::ring_payload(context, ticket), data, attribute.in_bytes);
     gmpi::device::write_attribute(context, ticket, attribute);
   }

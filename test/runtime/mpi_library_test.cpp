@@ -154,7 +154,7 @@ TEST(Datatypes, get_count_as_mpi_counts) {
       a.known_status = &status;
       a.datatype = datatype;
       a.result = &got;
-      EXPECT_EQ(device::local_call(Function::Get_count, {}, a), MPI_SUCCESS);
+      EXPECT_EQ(device::local_call<Function::Get_count>({}, a), MPI_SUCCESS);
       EXPECT_EQ(got, wanted) << name << ", " << bytes << " bytes";
     }
 }

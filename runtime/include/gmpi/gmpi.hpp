@@ -30,46 +30,24 @@ namespace {
 const Module gmpi_module(&device::context);
 } // namespace
 
-namespace device {
-
-/// Dispatches on the function's kind, at compile time.
-template <Scope S, Function F> GMPI_DEVICE int call(Site site, const Arguments &a) {
-  if constexpr (kind_of(F) == Kind::local) {
-    return local_call(F, site, a);
-  } else if constexpr (F == Function::Waitall) {
-    // With statuses: one rendezvous a request, since each has a result of its own.
-    if (a.statuses == MPI_STATUSES_IGNORE)
-      return S == Scope::grid ? grid_call(F, site, a)
-                              : S == Scope::block ? block_call(F, site, a) : thread_call(F, site, a);
-    int error = MPI_SUCCESS;
-    for (int i = 0; i < a.count; ++i) {
-      Arguments one{};
-      one.request = a.requests + i;
-      one.status = a.statuses + i;
-      if (call<S, Function::Wait>(site, one) != MPI_SUCCESS)
-        error = MPI_ERR_IN_STATUS;
-    }
-    return error;
-  } else if constexpr (S == Scope::grid) {
-    return grid_call(F, site, a);
-  } else if constexpr (S == Scope::block) {
-    return block_call(F, site, a);
-  } else {
-    return thread_call(F, site, a);
-  }
-}
-
-} // namespace device
-
+#define GMPI_CALL_local(scope, name, roles)                                                        \
+  Arguments a{};                                                                                   \
+  GMPI_EACH(GMPI_ASSIGN, roles)                                                                    \
+  return device::local_call<Function::name>(site, a);
+#define GMPI_CALL_blocking(scope, name, roles)                                                     \
+  return device::MPI_##name<Scope::scope>(site, GMPI_LIST(GMPI_PASS, roles));
+#define GMPI_CALL_nonblocking GMPI_CALL_blocking
+#define GMPI_CALL_collective GMPI_CALL_blocking
+#define GMPI_CALL_terminal GMPI_CALL_blocking
+#define GMPI_CALL_completion GMPI_CALL_blocking
 #define GMPI_PARAMETER(role) argument::role role
 #define GMPI_ASSIGN(role) a.role = role;
 #define GMPI_PASS(role) role
-#define GMPI_STUB(scope_name, name, roles)                                                         \
+#define GMPI_STUB(scope_name, name, kind, roles)                                                   \
   GMPI_HOST_DEVICE inline int MPI_##name([[maybe_unused]] Site site,                               \
                                          GMPI_LIST(GMPI_PARAMETER, roles)) {                       \
     GMPI_ON_HOST(::MPI_##name(GMPI_LIST(GMPI_PASS, roles)))                                        \
-    GMPI_ON_DEVICE(Arguments a{}; GMPI_EACH(GMPI_ASSIGN, roles)                                    \
-                       return device::call<Scope::scope_name, Function::name>(site, a);)           \
+    GMPI_ON_DEVICE(GMPI_CALL_##kind(scope_name, name, roles))                                      \
   }
 #define GMPI_STUB_WTIME                                                                            \
   GMPI_HOST_DEVICE inline double MPI_Wtime([[maybe_unused]] Site site) {                           \
@@ -78,19 +56,19 @@ template <Scope S, Function F> GMPI_DEVICE int call(Site site, const Arguments &
   }
 
 namespace grid {
-#define GMPI_FUNCTION(name, start, kind, roles) GMPI_STUB(grid, name, roles)
+#define GMPI_FUNCTION(name, start, kind, roles) GMPI_STUB(grid, name, kind, roles)
 #include "../../mpi/functions.def"
 GMPI_STUB_WTIME
 } // namespace grid
 
 namespace block {
-#define GMPI_FUNCTION(name, start, kind, roles) GMPI_STUB(block, name, roles)
+#define GMPI_FUNCTION(name, start, kind, roles) GMPI_STUB(block, name, kind, roles)
 #include "../../mpi/functions.def"
 GMPI_STUB_WTIME
 } // namespace block
 
 namespace thread {
-#define GMPI_FUNCTION(name, start, kind, roles) GMPI_STUB(thread, name, roles)
+#define GMPI_FUNCTION(name, start, kind, roles) GMPI_STUB(thread, name, kind, roles)
 #include "../../mpi/functions.def"
 GMPI_STUB_WTIME
 } // namespace thread
@@ -102,5 +80,11 @@ GMPI_STUB_WTIME
 #undef GMPI_PARAMETER
 #undef GMPI_ASSIGN
 #undef GMPI_PASS
+#undef GMPI_CALL_local
+#undef GMPI_CALL_blocking
+#undef GMPI_CALL_nonblocking
+#undef GMPI_CALL_collective
+#undef GMPI_CALL_terminal
+#undef GMPI_CALL_completion
 
 } // namespace gmpi

@@ -1,0 +1,183 @@
+// Waiting for Replies: by one thread, or by a warp whose lanes load a Reply and the data behind it
+// at once. A load of the host's memory takes 1.1 us, and one thread's loads follow each other; so
+// what a call waits for should come with the first that finds it.
+#pragma once
+
+#include "../launch/participant_device.hpp"
+
+namespace gmpi::device {
+
+/// A wait for a nonblocking call's request is announced to the proxy when it lasts (nanoseconds),
+/// so that a report of blocked calls can tell it from a request that nobody waits for.
+constexpr unsigned long long long_wait = 1000000000;
+
+/// Posts one of the runtime's own requests about `slot`.
+GMPI_OUT_OF_LINE void tell(Function function, Scope scope, Site site, std::uint32_t slot) {
+  Attribute attribute{};
+  attribute.function = function;
+  attribute.scope = scope;
+  attribute.site = site;
+  attribute.slot = slot;
+  attribute.launch = block_state().launch_index;
+  post(context, attribute);
+}
+
+/// Whether a wait that began at `start` is now to be announced; asked in every turn.
+GMPI_DEVICE bool is_long(unsigned turns, unsigned long long start) {
+  return turns % 1024 == 0 && nanoseconds() - start >= long_wait;
+}
+
+/// The Reply after number `last_turn` in `slot`, if it has arrived. The host writes the first two
+/// words last. The others are read only where the kind or `want_status` needs them.
+GMPI_DEVICE bool try_reply(const Context &context, std::uint32_t slot, std::uint32_t last_turn,
+                           bool want_status, Reply &reply) {
+  std::uint32_t turn = (last_turn + 1) & 0xffff;
+  const std::uint64_t *from = context.replies + slot * reply_stride;
+  std::uint64_t words[reply_words];
+  load_system(from, words[0], words[1]);
+  if (generation_of(words[0]) != turn || generation_of(words[1]) != turn)
+    return false;
+  reply = unpack_reply_head(words);
+  if (reply.kind != ReplyKind::done_here || want_status)
+    acquire_system();
+  if (want_status || asks_for_copy(reply.kind)) {
+    for (int i = 2; i < reply_words; ++i)
+      words[i] = from[i];
+    reply = unpack_reply(words);
+  }
+  context.records[slot].turn = turn;
+  return true;
+}
+
+/// One thread waits for the next Reply.
+GMPI_OUT_OF_LINE Reply await_reply(Waiting waiting, Scope scope) {
+  Reply reply;
+  unsigned long long start = nanoseconds();
+  for (unsigned turns = 0;
+       !try_reply(context, waiting.slot, waiting.turn, waiting.want_status, reply); ++turns) {
+    if (waiting.announce && is_long(turns, start)) {
+      tell(Function::waiting, scope, waiting.site, waiting.slot);
+      waiting.announce = false;
+    }
+    relax();
+  }
+  return reply;
+}
+
+/// Twelve bytes of received data, as two words carry them, of which `left` belong at `to`.
+GMPI_DEVICE void store_pair(unsigned char *to, std::uint64_t a, std::uint64_t b,
+                            std::int32_t left) {
+  const std::uint32_t parts[3] = {static_cast<std::uint32_t>(a),
+                                  static_cast<std::uint32_t>(a >> 32 & 0xffff) |
+                                      static_cast<std::uint32_t>(b) << 16,
+                                  static_cast<std::uint32_t>(b >> 16)};
+  bool aligned = (reinterpret_cast<std::uint64_t>(to) & 3) == 0;
+  GMPI_UNROLL
+  for (int i = 0; i < 3; ++i, to += 4, left -= 4) {
+    if (aligned && left >= 4)
+      *reinterpret_cast<std::uint32_t *>(to) = parts[i];
+    else
+      for (int byte = 0; byte < 4; ++byte)
+        if (byte < left)
+          to[byte] = static_cast<unsigned char>(parts[i] >> 8 * byte);
+  }
+}
+
+/// The data of a Reply of kind done_here.
+GMPI_DEVICE void store_head_data(const Reply &reply, void *to) {
+  std::uint64_t a = reply.data[0], b = a >> 48 | reply.data[1] << 16;
+  store_pair(static_cast<unsigned char *>(to), a, b, static_cast<std::int32_t>(reply.bytes));
+}
+
+/// Copies what lies behind a Reply of kind done_beside: one thread's way.
+GMPI_OUT_OF_LINE void read_beside(const Context &context, std::uint32_t slot, std::uint32_t bytes,
+                                  unsigned char *to) {
+  const std::uint64_t *from = context.replies + slot * reply_stride + reply_words;
+  GMPI_NO_UNROLL
+  for (std::uint32_t at = 0; at < bytes; at += 4 * word_bytes) {
+    std::uint64_t words[4];
+    for (int i = 0; i < 4; ++i)
+      words[i] = from[at / word_bytes + i];
+    for (std::uint32_t i = 0; i < 4 * word_bytes; ++i)
+      if (at + i < bytes)
+        to[at + i] = static_cast<unsigned char>(words[i / word_bytes] >> 8 * (i % word_bytes));
+  }
+}
+
+/// A block's first warp, whole, waits as block.waiting says: a lane has two of the Reply's words,
+/// from the fifth lane on of its data. Both end in the block's state.
+GMPI_OUT_OF_LINE void await_reply_as_warp(Scope scope) {
+  constexpr unsigned everyone = 0xffffffffu;
+  constexpr std::uint32_t lane_bytes = 2 * word_bytes, reply_lanes = reply_words / 2;
+  BlockState &block = block_state();
+  std::uint32_t lane = thread_index();
+  __syncwarp();
+  const Waiting waiting = block.waiting;
+  std::uint32_t turn = (waiting.turn + 1) & 0xffff;
+  const std::uint64_t *from = context.replies + waiting.slot * reply_stride + 2 * lane;
+  std::uint32_t lanes = reply_lanes;
+  if (waiting.expected > reply_head_bytes && waiting.expected <= reply_data_bytes)
+    lanes += (waiting.expected + lane_bytes - 1) / lane_bytes;
+  unsigned long long start = nanoseconds();
+  bool announce = waiting.announce && lane == 0;
+  std::uint64_t a = 0, b = 0;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    if (lane < lanes)
+      load_system(from, a, b);
+    unsigned arrived = __ballot_sync(everyone, lane < lanes && generation_of(a) == turn &&
+                                                   generation_of(b) == turn);
+    constexpr unsigned whole_reply = (1u << reply_lanes) - 1;
+    if ((arrived & whole_reply) == whole_reply) {
+      std::uint64_t head[2] = {__shfl_sync(everyone, a, 0), __shfl_sync(everyone, b, 0)};
+      Reply reply = unpack_reply_head(head);
+      lanes = reply_lanes;
+      if (reply.kind == ReplyKind::done_beside)
+        lanes += (static_cast<std::uint32_t>(reply.bytes) + lane_bytes - 1) / lane_bytes;
+      unsigned wanted = everyone >> (32 - lanes);
+      if ((arrived & wanted) == wanted)
+        break;
+    }
+    if (announce && is_long(turns, start)) {
+      tell(Function::waiting, scope, waiting.site, waiting.slot);
+      announce = false;
+    }
+    if (lane == 0)
+      relax();
+  }
+  acquire_system();
+  const std::uint64_t head[2] = {__shfl_sync(everyone, a, 0), __shfl_sync(everyone, b, 0)};
+  Reply reply = unpack_reply_head(head);
+  bool small = reply.kind == ReplyKind::done_here || reply.kind == ReplyKind::done_beside;
+  auto *to = static_cast<unsigned char *>(waiting.out);
+  if (to == nullptr)
+    to = block.small;
+  if (lane < reply_lanes) {
+    block.reply[2 * lane] = a;
+    block.reply[2 * lane + 1] = b;
+  } else if (lane < lanes) {
+    std::uint32_t at = (lane - reply_lanes) * lane_bytes;
+    store_pair(to + at, a, b, static_cast<std::int32_t>(reply.bytes - at));
+  }
+  if (lane == 0) {
+    context.records[waiting.slot].turn = turn;
+    if (reply.kind == ReplyKind::done_here)
+      store_head_data(reply, to);
+    block.stored = small && waiting.out != nullptr;
+  }
+}
+
+/// The same by one thread, where some of the block's have left.
+GMPI_OUT_OF_LINE void await_reply_for_block(Scope scope) {
+  BlockState &block = block_state();
+  Waiting waiting = block.waiting;
+  Reply reply = await_reply(waiting, scope);
+  pack(reply, 0, block.reply);
+  block.stored = false;
+  if (reply.kind == ReplyKind::done_here)
+    store_head_data(reply, block.small);
+  else if (reply.kind == ReplyKind::done_beside)
+    read_beside(context, waiting.slot, static_cast<std::uint32_t>(reply.bytes), block.small);
+}
+
+} // namespace gmpi::device

@@ -1,0 +1,149 @@
+// How much goes from kernel to kernel in a second: a window of MPI_Isend against a window of
+// MPI_Irecv, by size of a message. Beside the same between hosts, and with copies by hand.
+#include "bench.h"
+
+using bench::Role;
+
+constexpr int most_messages = 64; // --window's limit
+
+/// A window of messages goes, an empty one comes back when all have arrived; so many rounds.
+struct Windows {
+  unsigned char *buffer; ///< the messages one behind the other
+  int bytes, window, peer, rounds;
+  bool sends;
+};
+
+static __global__ void windows_block(Windows w) {
+  if (blockIdx.x == 0) {
+    MPI_Request requests[most_messages];
+    for (int i = 0; i < w.rounds; ++i) {
+      for (int k = 0; k < w.window; ++k) {
+        unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
+        if (w.sends)
+          MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+        else
+          MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+      }
+      MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
+      if (w.sends)
+        MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      else
+        MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
+    }
+  }
+}
+
+static __global__ void windows_grid(Windows w) {
+  MPI_Request requests[most_messages];
+  for (int i = 0; i < w.rounds; ++i) {
+    for (int k = 0; k < w.window; ++k) {
+      unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
+      if (w.sends)
+        MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+      else
+        MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+    }
+    MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
+    if (w.sends)
+      MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+      MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
+  }
+}
+
+namespace {
+
+/// A window between the hosts; `before` and `behind` it, on the side that sends and receives.
+template <class Before, class Behind>
+void host_windows(const Windows &w, Before before, Behind behind) {
+  MPI_Request requests[most_messages];
+  for (int i = 0; i < w.rounds; ++i) {
+    if (w.sends)
+      before();
+    for (int k = 0; k < w.window; ++k) {
+      unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
+      if (w.sends)
+        MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+      else
+        MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+    }
+    MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
+    if (w.sends) {
+      MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      behind();
+      MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
+    }
+  }
+}
+
+void hosts_alone(const Windows &w) {
+  host_windows(w, [] {}, [] {});
+}
+
+/// Copies between `device` and w's buffer, which is the host's.
+void classic(const Windows &w, unsigned char *device, const bench::Stream &stream) {
+  std::size_t all = std::size_t(w.window) * w.bytes;
+  auto copy = [&](void *to, const void *from) {
+    CUDA_CHECK(cudaMemcpyAsync(to, from, all, cudaMemcpyDefault, stream));
+    stream.synchronize();
+  };
+  host_windows(w, [&] { copy(w.buffer, device); }, [&] { copy(device, w.buffer); });
+}
+
+/// GB a second; says so where a byte of the last window is wrong. `data`: where it is.
+template <class Run>
+bench::Sample measure(bench::Bench &bench, const Windows &w, unsigned char *data, const char *what,
+                      Run run) {
+  std::size_t all = std::size_t(w.window) * w.bytes;
+  bench::fill(data, all, w.sends ? 1 : 2);
+  bench::Sample sample = bench.measure(w.rounds, run);
+  if (std::size_t wrong = bench::wrong_bytes(data, all, 1))
+    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " bytes");
+  return sample.into(1e-3 * all);
+}
+
+void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int blocks,
+          const bench::Stream &stream) {
+  auto kernel = [&](void (*kernel)(Windows), int blocks, const char *lowering, const char *what) {
+    gmpi::prefer_lowering(lowering);
+    bench::Sample sample = measure(bench, w, w.buffer, what, [&] {
+      kernel<<<blocks, bench.threads()>>>(w);
+      bench::synchronize();
+    });
+    gmpi::prefer_lowering("");
+    return sample;
+  };
+  Windows hosts = w;
+  hosts.buffer = pinned;
+  bench::Cell block = kernel(windows_block, 1, "queue", "block");
+  bench::Cell queue = kernel(windows_grid, blocks, "queue", "grid, queue");
+  bench::Cell split = kernel(windows_grid, blocks, "split", "grid, split");
+  bench::Cell by_hand =
+      measure(bench, w, w.buffer, "classic", [&] { classic(hosts, w.buffer, stream); });
+  bench::Cell limit = measure(bench, w, pinned, "host MPI", [&] { hosts_alone(hosts); });
+  bench.row({w.bytes, block, queue, split, by_hand, limit});
+}
+
+} // namespace
+
+void experiments::bandwidth(bench::Bench &bench) {
+  int window = bench.options.integer("window", 16), blocks = bench.blocks();
+  bench.table("Bandwidth one way, " + std::to_string(window) +
+                  " messages at a time; grid: " + std::to_string(blocks) + " blocks",
+              {{"size", "B", Role::x},
+               {"block, queue", "GB/s", Role::ours},
+               {"grid, queue", "GB/s", Role::ours},
+               {"grid, split", "GB/s", Role::ours},
+               {"classic", "GB/s", Role::peer},
+               {"host MPI", "GB/s", Role::limit}});
+  std::vector<std::size_t> sizes = bench.sizes(1024, 4 << 20);
+  std::size_t room = sizes.back() * window;
+  bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
+  bench::Stream stream;
+  for (std::size_t bytes : sizes)
+    line(bench,
+         {buffer.data(), static_cast<int>(bytes), window, 1 - bench.rank,
+          bench.iterations(bytes, 20), bench.rank == 0},
+         pinned.data(), blocks, stream);
+}

@@ -1,0 +1,29 @@
+# gmpi_bench_settings(target device): what gmpi-bench needs beyond other programs. Also used where
+# translated sources are compiled (test/gpu). `-DNCCL_ROOT=DIR` says where NCCL is.
+
+function(gmpi_bench_settings target device)
+  target_compile_definitions(
+    ${target} PRIVATE "GMPI_BENCH_PLOT=\"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plot.py\"")
+  if(NOT device STREQUAL "cuda")
+    target_compile_options(${target} PRIVATE -Wno-unknown-pragmas) # nvcc's `unroll`
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES CUDA_STANDARD 17)
+
+  # Kernels that launch kernels are relocatable device code; the other sources stay as they are.
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "/launch\\.cu$")
+  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -rdc=true)
+  set_target_properties(${target} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON)
+
+  # A wheel's lib/ has the library with its version alone.
+  find_path(NCCL_INCLUDE_DIR nccl.h HINTS "${NCCL_ROOT}/include")
+  find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS "${NCCL_ROOT}/lib")
+  if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
+    target_compile_definitions(${target} PRIVATE GMPI_BENCH_NCCL)
+    target_include_directories(${target} PRIVATE "${NCCL_INCLUDE_DIR}")
+    target_link_libraries(${target} PRIVATE "${NCCL_LIBRARY}")
+  else()
+    message(STATUS "gmpi-bench: NCCL was not found (-DNCCL_ROOT=DIR): its columns stay empty.")
+  endif()
+endfunction()

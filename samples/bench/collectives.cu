@@ -1,0 +1,168 @@
+// Barrier, Bcast and Allreduce by size, made by a whole grid: with each lowering, beside what one
+// does without MPI in kernels, NCCL, and the hosts' own calls.
+#include "bench.h"
+#include "with_nccl.h"
+
+using bench::Role;
+
+/// `calls` times the same collective of `count` doubles. MPI_Bcast's are `to`, from rank 0.
+struct Call {
+  double *from, *to;
+  int count, calls;
+};
+
+static __global__ void barriers(Call c) {
+  for (int i = 0; i < c.calls; ++i)
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static __global__ void broadcasts(Call c) {
+  for (int i = 0; i < c.calls; ++i)
+    MPI_Bcast(c.to, c.count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+static __global__ void reductions(Call c) {
+  for (int i = 0; i < c.calls; ++i)
+    MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static __global__ void nothing(Call) {}
+
+namespace {
+
+enum class Data { none, broadcast, reduced };
+
+struct Collective {
+  const char *name;
+  Data data;
+  void (*kernel)(Call);
+  void (*host)(const Call &);               ///< once
+  void (*nccl)(const Call &, cudaStream_t); ///< once; null where NCCL has no such
+};
+
+const Collective collectives[] = {
+    {"Barrier", Data::none, barriers, [](const Call &) { MPI_Barrier(MPI_COMM_WORLD); }, nullptr},
+    {"Bcast", Data::broadcast, broadcasts,
+     [](const Call &c) { MPI_Bcast(c.to, c.count, MPI_DOUBLE, 0, MPI_COMM_WORLD); },
+     [](const Call &c, cudaStream_t stream) {
+       nccl::broadcast(c.to, c.count * sizeof(double), 0, stream);
+     }},
+    {"Allreduce", Data::reduced, reductions,
+     [](const Call &c) {
+       MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+     },
+     [](const Call &c, cudaStream_t stream) { nccl::all_reduce(c.from, c.to, c.count, stream); }}};
+
+/// What rank's element i is before the call.
+double given(int rank, int i) { return rank + 1 + i % 7; }
+
+/// Fresh data: what came of the variant before is not taken for this one's.
+void prepare(const bench::Bench &bench, const Collective &collective, const Call &c) {
+  std::vector<double> from(c.count), to(c.count, -1);
+  for (int i = 0; i < c.count; ++i)
+    from[i] = given(bench.rank, i);
+  if (collective.data == Data::broadcast && bench.rank == 0)
+    to = from;
+  bench::write(c.from, from);
+  bench::write(c.to, to);
+}
+
+void check(bench::Bench &bench, const Collective &collective, const Call &c, const char *variant) {
+  std::vector<double> to = bench::read(c.to, c.count);
+  int wrong = 0;
+  for (int i = 0; i < c.count; ++i) {
+    double sum = bench.ranks * (bench.ranks - 1) / 2.0 + bench.ranks * given(0, i);
+    wrong += to[i] != (collective.data == Data::broadcast ? given(0, i) : sum);
+  }
+  if (wrong != 0 && collective.data != Data::none)
+    bench.wrong(std::string(variant) + ", " + collective.name + ": " + std::to_string(wrong) +
+                " elements");
+}
+
+/// Microseconds of a call.
+template <class Run>
+bench::Sample measure(bench::Bench &bench, const Collective &collective, const Call &c,
+                      const char *variant, Run run) {
+  prepare(bench, collective, c);
+  bench::Sample sample = bench.measure(c.calls, run);
+  check(bench, collective, c, variant);
+  return sample;
+}
+
+struct Setting {
+  int blocks, threads;
+  bench::Stream stream;
+};
+
+/// Kernel, copy to the host, MPI, copy to the device.
+void classic(const Collective &collective, const Call &device, const Call &host,
+             const Setting &with) {
+  std::size_t bytes = collective.data == Data::none ? 0 : device.count * sizeof(double);
+  bool reduced = collective.data == Data::reduced;
+  for (int i = 0; i < device.calls; ++i) {
+    nothing<<<with.blocks, with.threads, 0, with.stream>>>(device);
+    if (bytes != 0)
+      CUDA_CHECK(cudaMemcpyAsync(reduced ? host.from : host.to, reduced ? device.from : device.to,
+                                 bytes, cudaMemcpyDeviceToHost, with.stream));
+    with.stream.synchronize();
+    collective.host(host);
+    if (bytes != 0)
+      CUDA_CHECK(cudaMemcpyAsync(device.to, host.to, bytes, cudaMemcpyHostToDevice, with.stream));
+  }
+  with.stream.synchronize();
+}
+
+/// One size: a row of the table.
+void line(bench::Bench &bench, const Collective &collective, const Call &device, const Call &host,
+          const Setting &with) {
+  auto kernel = [&](const char *lowering) {
+    gmpi::prefer_lowering(lowering);
+    bench::Sample sample = measure(bench, collective, device, lowering, [&] {
+      collective.kernel<<<with.blocks, with.threads>>>(device);
+      bench::synchronize();
+    });
+    gmpi::prefer_lowering("");
+    return sample;
+  };
+  bench::Cell queue = kernel("queue"), split = kernel("split"), nccl;
+  bench::Cell by_hand = measure(bench, collective, device, "classic",
+                                [&] { classic(collective, device, host, with); });
+  if (collective.nccl != nullptr && nccl::available())
+    nccl = measure(bench, collective, device, "NCCL", [&] {
+      for (int i = 0; i < device.calls; ++i)
+        collective.nccl(device, with.stream);
+      with.stream.synchronize();
+    });
+  bench::Cell hosts = measure(bench, collective, host, "host MPI", [&] {
+    for (int i = 0; i < host.calls; ++i)
+      collective.host(host);
+  });
+  int bytes = collective.data == Data::none ? 0 : int(device.count * sizeof(double));
+  bench.row({bytes, queue, split, by_hand, nccl, hosts});
+}
+
+} // namespace
+
+void experiments::collectives(bench::Bench &bench) {
+  Setting with = {bench.blocks(), bench.threads(), {}};
+  std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
+  std::size_t room = sizes.back() / sizeof(double) + 1;
+  bench::Array<double> from(room), to(room);
+  bench::Array<double> host_from(room, bench::Memory::pinned), host_to(room, bench::Memory::pinned);
+  for (const Collective &collective : ::collectives) {
+    bench.table(std::string("MPI_") + collective.name + ", " + std::to_string(bench.ranks) +
+                    " ranks, grid of " + std::to_string(with.blocks) + " blocks",
+                {{"size", "B", Role::x},
+                 {"queue", "us", Role::ours},
+                 {"split", "us", Role::ours},
+                 {"classic", "us", Role::peer},
+                 {"NCCL", "us", Role::peer},
+                 {"host MPI", "us", Role::limit}},
+                nccl::why_not());
+    for (std::size_t bytes : collective.data == Data::none ? std::vector<std::size_t>{0} : sizes) {
+      int count = int(bytes / sizeof(double)), calls = bench.iterations(bytes, 100);
+      line(bench, collective, {from.data(), to.data(), count, calls},
+           {host_from.data(), host_to.data(), count, calls}, with);
+    }
+  }
+}

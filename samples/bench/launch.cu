@@ -1,0 +1,71 @@
+// What a kernel launch costs: from the host back to back, from the host with waiting for each, and
+// from a kernel (dynamic parallelism). After paper 000, table 2.
+//
+// The last one exists where this file was compiled as relocatable device code (-rdc=true).
+#include "bench.h"
+
+using bench::Role;
+
+#if defined(__CUDACC_RDC__) && !defined(GMPI_DEVICE_CPU)
+#define HAS_LAUNCHES_FROM_KERNELS
+#endif
+
+static __global__ void empty() {}
+
+/// Microseconds of a launch; `wait` for each, or for all of them at the end.
+static bench::Sample from_host(const bench::Bench &bench, int blocks, int launches, bool wait) {
+  bench::Stream stream;
+  return bench.measure(launches, [&] {
+    for (int i = 0; i < launches; ++i) {
+      empty<<<blocks, 32, 0, stream>>>();
+      if (wait)
+        stream.synchronize();
+    }
+    stream.synchronize();
+  });
+}
+
+#ifdef HAS_LAUNCHES_FROM_KERNELS
+/// One thread launches, one after the other.
+static __global__ void parent(int blocks, int launches, unsigned *failed) {
+  for (int i = 0; i < launches; ++i)
+    empty<<<blocks, 32>>>();
+  if (cudaGetLastError() != cudaSuccess)
+    *failed = 1;
+}
+
+/// The parent's own launch is spread over all of its children: a two-hundredth of it each.
+static bench::Cell from_kernel(bench::Bench &bench, int blocks, int launches) {
+  bench::Array<unsigned> failed(1, bench::Memory::pinned);
+  if (launches > 2048) // CUDA's own limit on those that have not begun
+    CUDA_CHECK(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, launches));
+  bench::Sample sample = bench.measure(launches, [&] {
+    parent<<<1, 1>>>(blocks, launches, failed.data());
+    bench::synchronize();
+  });
+  if (*failed.data() != 0)
+    bench.wrong("a kernel could not launch all of its kernels; fewer --iterations?");
+  return sample;
+}
+#else
+static bench::Cell from_kernel(bench::Bench &, int, int) { return {}; }
+#endif
+
+void experiments::launch(bench::Bench &bench) {
+#ifdef HAS_LAUNCHES_FROM_KERNELS
+  const char *note = "From a kernel: one thread launches, its children run in order.";
+#else
+  const char *note = "From a kernel: this program was built without -rdc=true.";
+#endif
+  bench.table("Launching an empty kernel",
+              {{"blocks", "", Role::x},
+               {"back to back", "us", Role::ours},
+               {"launch + synchronise", "us", Role::ours},
+               {"from a kernel", "us", Role::ours}},
+              note);
+  for (int blocks : {1, 16, 132}) {
+    int launches = bench.options.integer("iterations", 200);
+    bench.row({blocks, from_host(bench, blocks, launches, false),
+               from_host(bench, blocks, launches, true), from_kernel(bench, blocks, launches)});
+  }
+}

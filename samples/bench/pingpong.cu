@@ -1,0 +1,247 @@
+// A message to the other rank's kernel and back, by size: at each scope and with each lowering,
+// beside what one does without MPI in kernels. After paper 000, figures 10 and 11; with --compute,
+// a kernel's work between receive and send, after paper 002, figures 13 and 18.
+//
+// Every byte is verified: in an untimed run each rank adds one to all of them before it sends, so
+// what comes home shows how often it has travelled; the timed runs return what they were given.
+#include "bench.h"
+#include "device_clock.h"
+#include "with_nccl.h"
+
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+using bench::Role;
+
+/// One size's exchange, as each variant gets it.
+struct Exchange {
+  unsigned char *buffer; ///< of the device
+  unsigned char *pinned;
+  int bytes, peer;
+  bool first;     ///< this rank sends, then receives; the other one the other way round
+  bool touch;     ///< add one to every byte before it is sent
+  double compute; ///< microseconds of work before a message is sent
+  int rounds;
+};
+
+/// By values: what a split kernel passes by reference would live in memory.
+__device__ static void work(unsigned char *buffer, int bytes, bool touch, double microseconds,
+                            int thread, int threads) {
+  if (touch)
+    for (int i = thread; i < bytes; i += threads)
+      buffer[i] += 1;
+  bench::compute(microseconds);
+}
+
+static __global__ void pingpong_thread(Exchange e) {
+  if (threadIdx.x == 0 && blockIdx.x == 0)
+    for (int i = 0; i < 2 * e.rounds; ++i) {
+      bool sends = e.first == (i % 2 == 0);
+      if (sends) {
+        work(e.buffer, e.bytes, e.touch, e.compute, 0, 1);
+        MPI_Send(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD);
+      } else {
+        MPI_Recv(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      }
+    }
+}
+
+static __global__ void pingpong_block(Exchange e) {
+  if (blockIdx.x == 0)
+    for (int i = 0; i < 2 * e.rounds; ++i) {
+      bool sends = e.first == (i % 2 == 0);
+      if (sends) {
+        work(e.buffer, e.bytes, e.touch, e.compute, threadIdx.x, blockDim.x);
+        MPI_Send(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD);
+      } else {
+        MPI_Recv(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      }
+    }
+}
+
+static __global__ void pingpong_grid(Exchange e) {
+  for (int i = 0; i < 2 * e.rounds; ++i) {
+    bool sends = e.first == (i % 2 == 0);
+    if (sends) {
+      work(e.buffer, e.bytes, e.touch, e.compute, blockIdx.x * blockDim.x + threadIdx.x,
+           gridDim.x * blockDim.x);
+      MPI_Send(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD);
+    } else {
+      MPI_Recv(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+/// The same work, as a kernel between two exchanges that the host makes.
+static __global__ void work_kernel(Exchange e) {
+  work(e.buffer, e.bytes, e.touch, e.compute, blockIdx.x * blockDim.x + threadIdx.x,
+       gridDim.x * blockDim.x);
+}
+
+namespace {
+
+struct Shape {
+  int blocks, threads;
+};
+
+/// Alternates sending and receiving, as the kernels do.
+template <class Send, class Receive> void alternate(const Exchange &e, Send send, Receive receive) {
+  for (int i = 0; i < 2 * e.rounds; ++i)
+    if (e.first == (i % 2 == 0))
+      send();
+    else
+      receive();
+}
+
+void host_send(const void *from, const Exchange &e) {
+  MPI_Send(from, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD);
+}
+
+void host_receive(void *to, const Exchange &e) {
+  MPI_Recv(to, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/// Kernel, copy to the host, MPI, copy to the device.
+void classic(const Exchange &e, Shape shape, cudaStream_t stream) {
+  alternate(
+      e,
+      [&] {
+        work_kernel<<<shape.blocks, shape.threads, 0, stream>>>(e);
+        CUDA_CHECK(cudaMemcpyAsync(e.pinned, e.buffer, e.bytes, cudaMemcpyDeviceToHost, stream));
+        CUDA_CHECK(cudaStreamSynchronize(stream));
+        host_send(e.pinned, e);
+      },
+      [&] {
+        host_receive(e.pinned, e);
+        CUDA_CHECK(cudaMemcpyAsync(e.buffer, e.pinned, e.bytes, cudaMemcpyHostToDevice, stream));
+      });
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+
+/// Kernel, then MPI with the device's address.
+void gpu_aware(const Exchange &e, Shape shape, cudaStream_t stream) {
+  alternate(
+      e,
+      [&] {
+        work_kernel<<<shape.blocks, shape.threads, 0, stream>>>(e);
+        CUDA_CHECK(cudaStreamSynchronize(stream));
+        host_send(e.buffer, e);
+      },
+      [&] { host_receive(e.buffer, e); });
+}
+
+void with_nccl(const Exchange &e, Shape shape, cudaStream_t stream) {
+  alternate(
+      e,
+      [&] {
+        work_kernel<<<shape.blocks, shape.threads, 0, stream>>>(e);
+        nccl::send(e.buffer, e.bytes, e.peer, stream);
+      },
+      [&] { nccl::receive(e.buffer, e.bytes, e.peer, stream); });
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+}
+
+/// What no kernel can be faster than by way of this MPI: the hosts exchange memory of their own.
+void hosts_alone(const Exchange &e) {
+  alternate(
+      e,
+      [&] {
+        for (int i = 0; e.touch && i < e.bytes; ++i)
+          e.pinned[i] += 1;
+        for (double start = MPI_Wtime(); 1e6 * (MPI_Wtime() - start) < e.compute;)
+          ;
+        host_send(e.pinned, e);
+      },
+      [&] { host_receive(e.pinned, e); });
+}
+
+/// Whether this MPI takes the device's addresses.
+bool is_gpu_aware() {
+  int aware = 0;
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  aware = MPIX_Query_cuda_support();
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+  MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &aware);
+#endif
+  return aware != 0;
+}
+
+/// Microseconds of one way; says so where a byte is wrong. `data`: what travels, on either side.
+template <class Run>
+bench::Sample measure(bench::Bench &bench, Exchange e, unsigned char *data, const char *what,
+                      Run run) {
+  int rounds = e.rounds;
+  bench::fill(data, e.bytes, e.bytes);
+  e.touch = true;
+  e.rounds = 2;
+  run(e);
+  e.touch = false;
+  e.rounds = rounds;
+  bench::Sample sample = bench.measure(2 * rounds, [&] { run(e); });
+  // Both ranks hold what came back last: rank 1's last hop has been added on either.
+  if (std::size_t wrong = bench::wrong_bytes(data, e.bytes, e.bytes, 4))
+    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " of " +
+                std::to_string(e.bytes) + " bytes");
+  return sample;
+}
+
+/// One size: a row of the table.
+void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Stream &stream) {
+  auto kernel = [&](void (*kernel)(Exchange), Shape shape, const char *lowering, const char *what) {
+    gmpi::prefer_lowering(lowering);
+    bench::Sample sample = measure(bench, e, e.buffer, what, [&](const Exchange &e) {
+      kernel<<<shape.blocks, shape.threads>>>(e);
+      bench::synchronize();
+    });
+    gmpi::prefer_lowering("");
+    return sample;
+  };
+  auto peer = [&](auto run, const char *what) {
+    return measure(bench, e, e.buffer, what,
+                   [&](const Exchange &e) { run(e, grid, static_cast<cudaStream_t>(stream)); });
+  };
+  bench::Cell thread, aware, nccl;
+  if (e.bytes <= 65536)
+    thread = kernel(pingpong_thread, {1, 32}, "queue", "thread");
+  bench::Cell block = kernel(pingpong_block, {1, grid.threads}, "queue", "block");
+  bench::Cell queue = kernel(pingpong_grid, grid, "queue", "grid, queue");
+  bench::Cell split = kernel(pingpong_grid, grid, "split", "grid, split");
+  bench::Cell by_hand = peer(classic, "classic");
+  bench::Cell hosts = measure(bench, e, e.pinned, "host MPI", hosts_alone);
+  if (is_gpu_aware())
+    aware = peer(gpu_aware, "GPU-aware MPI");
+  if (nccl::available())
+    nccl = peer(with_nccl, "NCCL");
+  bench.row({e.bytes, thread, block, queue, split, by_hand, aware, nccl, hosts});
+}
+
+} // namespace
+
+void experiments::pingpong(bench::Bench &bench) {
+  Shape grid = {bench.blocks(), bench.threads()};
+  double compute = bench.options.number("compute", 0);
+  std::string title = "Ping-pong, one way; grid: " + std::to_string(grid.blocks) + " blocks";
+  if (compute > 0)
+    title += "; " + std::to_string(int(compute)) + " us of work before each message";
+  bench.table(title,
+              {{"size", "B", Role::x},
+               {"thread, queue", "us", Role::ours},
+               {"block, queue", "us", Role::ours},
+               {"grid, queue", "us", Role::ours},
+               {"grid, split", "us", Role::ours},
+               {"classic", "us", Role::peer},
+               {"GPU-aware MPI", "us", Role::peer},
+               {"NCCL", "us", Role::peer},
+               {"host MPI", "us", Role::limit}},
+              nccl::why_not() + (is_gpu_aware() ? "" : " This MPI is not GPU-aware."));
+  std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
+  std::size_t room = sizes.back();
+  bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
+  bench::Stream stream;
+  for (std::size_t bytes : sizes)
+    line(bench,
+         {buffer.data(), pinned.data(), static_cast<int>(bytes), 1 - bench.rank, bench.rank == 0,
+          false, compute, bench.iterations(bytes, 100)},
+         grid, stream);
+}
