@@ -56,6 +56,7 @@ DeviceQueue::DeviceQueue(int device) : device_(device) {
   fill_datatypes();
   PMPI_Comm_rank(MPI_COMM_WORLD, &context_.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &context_.world_size);
+  context_.wtime_base = PMPI_Wtime();
   context_.tag_upper_bound = tag_upper_bound();
   context_.world = MPI_COMM_WORLD;
   context_.self = MPI_COMM_SELF;

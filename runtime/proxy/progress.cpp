@@ -200,7 +200,8 @@ void Progress::answer_query(Operation &operation) {
     reply.bytes = static_cast<std::uint64_t>(number);
     break;
   case Function::Wtime:
-    reply.bytes = static_cast<std::uint64_t>(PMPI_Wtime() * 1e9);
+    reply.bytes = static_cast<std::uint64_t>((PMPI_Wtime() - queue_.context().wtime_base) *
+                                             wtime_ticks);
     break;
   default:
     say("MPI_Abort(%d) in a kernel, at %s", arguments.error_code,

@@ -18,6 +18,9 @@ constexpr std::uint32_t tagged_bytes = 3072;
 constexpr std::uint32_t datatype_slots = 128; ///< hash table of predefined datatypes
 constexpr std::uint32_t comm_slots = 256;     ///< hash table of communicators' sizes
 constexpr std::uint32_t broadcast_bytes = 4096;
+/// The host tells MPI_Wtime in 1/wtime_ticks of a second since wtime_base: a Reply's 48 bits are enough
+/// for 97 days.
+constexpr double wtime_ticks = 1 << 24;
 
 /// What the words of Attribute `number` carry: never 0, as they are at first and where data was
 /// taken.
@@ -104,6 +107,7 @@ struct Context {
   std::uint32_t *seen_releases; ///< [request_slots], device memory
   const std::uint64_t
       *comm_sizes;      ///< [comm_slots]: handle, size in the top 16 bits; mapped host memory
+  double wtime_base;    ///< MPI_Wtime when the device was set up
   double *wtime_offset; ///< MPI_Wtime minus %globaltimer in seconds, 0: not known yet
   MPI_Comm world, self;
   std::int32_t world_rank, world_size;

@@ -45,26 +45,22 @@ GMPI_DEVICE int get_count(const Arguments &a) {
   return MPI_SUCCESS;
 }
 
-/// MPI_Wtime minus %globaltimer, in seconds: what the host answers stands for the middle of the
-/// question (Cristian 1989). One that took long, since the GPU served somebody else meanwhile, says
-/// little, so the quickest of a few counts.
+/// MPI_Wtime minus %globaltimer, in seconds. The host answers between question and answer, so each of
+/// them says between which bounds the difference lies (Marzullo 1984). One is enough, as a rule;
+/// where the GPU or the host has others to serve meanwhile, several narrow them down.
 GMPI_OUT_OF_LINE double ask_wtime_offset(Site site) {
-  constexpr int most_questions = 8;
-  constexpr unsigned long long quick = 50000; // ns
-  unsigned long long best = ~0ull;
-  double offset = 0;
-  for (int i = 0; i < most_questions && best > quick; ++i) {
+  constexpr int most_questions = 64;
+  constexpr double close_enough = 20e-6;
+  double least = -1e300, most = 1e300;
+  for (int i = 0; i < most_questions && most - least > close_enough; ++i) {
     unsigned long long before = nanoseconds();
-    std::int64_t host_nanoseconds = 0;
-    query<Function::Wtime>(site, MPI_Comm{}, host_nanoseconds);
-    unsigned long long took = nanoseconds() - before;
-    if (took >= best)
-      continue;
-    best = took;
-    offset = 1e-9 * static_cast<double>(host_nanoseconds) -
-             1e-9 * static_cast<double>(before + took / 2);
+    std::int64_t ticks = 0;
+    query<Function::Wtime>(site, MPI_Comm{}, ticks);
+    double host = context.wtime_base + static_cast<double>(ticks) / wtime_ticks;
+    most = fmin(most, host - 1e-9 * static_cast<double>(before));
+    least = fmax(least, host - 1e-9 * static_cast<double>(nanoseconds()));
   }
-  return offset;
+  return (least + most) / 2;
 }
 
 /// MPI_Wtime from %globaltimer; the first call on a device asks the host how far apart they are.

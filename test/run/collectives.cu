@@ -113,10 +113,13 @@ int main(int argc, char **argv) {
   test::expect_equal(one.read()[1], 0, "the sum, less what it should be");
 
   test::Array<double> when(2);
+  double launched = MPI_Wtime();
   barrier<<<2, 32>>>(when.data(), test::rank);
   test::synchronize();
-  double mine[2] = {when.read()[0], -when.read()[1]}, latest[2];
-  test::expect(mine[0] > 0, "MPI_Wtime says %g", mine[0]);
+  double ended = MPI_Wtime(), mine[2] = {when.read()[0], -when.read()[1]}, latest[2];
+  test::expect(launched - 1e-3 <= mine[0] && mine[0] <= -mine[1] && -mine[1] <= ended + 1e-3,
+               "MPI_Wtime in the kernel: %g s after its launch, %g s before its end",
+               mine[0] - launched, ended + mine[1]);
   MPI_Allreduce(mine, latest, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   test::expect(latest[0] <= -latest[1] + 1e-3, "a rank was through %g s before the last had come",
                latest[0] + latest[1]);
