@@ -26,6 +26,21 @@ inline Context context;
 static __constant__ Context context;
 #endif
 
+/// The same function, to be called by its address. nvcc gives functions that call each other
+/// registers side by side, so a kernel would need its own and all that the longest chain of calls
+/// needs. It does not know what is called here, so what is called saves the registers that it
+/// takes: a kernel needs as many as it needs itself, or the hungriest of the functions, and pays
+/// when it calls.
+template <class Result, class... Values>
+GMPI_DEVICE auto apart(Result (*function)(Values...)) -> Result (*)(Values...) {
+#ifdef GMPI_DEVICE_CPU
+  return function;
+#else
+  return reinterpret_cast<Result (*)(Values...)>(reinterpret_cast<std::uint64_t>(function) +
+                                                 context.zero);
+#endif
+}
+
 /// What the block that made a grid-scope call tells the others.
 enum class GridCommand : std::uint32_t {
   done,    ///< the call is over: launch->result has what it returns
@@ -64,6 +79,7 @@ struct BlockState {
   GridTask last_part; ///< for the other blocks, when the call is done
   MPI_Request request;
   unsigned long long portion, ticket;
+  alignas(16) std::uint64_t attribute[attribute_words];   ///< to be written
   Waiting waiting;                                        ///< of the call that this block makes
   std::uint64_t reply[reply_words];                       ///< its last Reply, packed
   alignas(16) unsigned char small[reply_data_bytes + 12]; ///< the data that came with it
@@ -180,7 +196,7 @@ GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
 }
 
 /// The whole block has left.
-GMPI_DEVICE void depart(LaunchState &launch, std::uint32_t index) {
+GMPI_OUT_OF_LINE void depart(LaunchState &launch, std::uint32_t index) {
   unsigned long long now = add_device(&launch.membership, one_departure) + one_departure;
   if (now >> 32 == grid_blocks()) {
     finish_launch(launch, index);
@@ -225,7 +241,7 @@ public:
     block.departed = 1;
     if (atomicSub(&block.living, 1u) == 1 &&
         launch != nullptr) // null: a segment; its driver sees its end
-      device::depart(*launch, index);
+      device::apart (&device::depart<>)(*launch, index);
   }
 
   Participant(const Participant &) = delete;

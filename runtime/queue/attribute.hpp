@@ -100,16 +100,24 @@ GMPI_HOST_DEVICE constexpr bool asks_for_copy(ReplyKind kind) {
          kind == ReplyKind::copy_out || kind == ReplyKind::copy_out_last;
 }
 
-/// Contents of an Attribute's words, yet without generation. `words` is zeroed.
-GMPI_HOST_DEVICE inline void pack_contents(const Attribute &attribute, std::uint64_t *words) {
+// Contents of an Attribute's words, yet without generation: the call's own, which are known first,
+// and the others. Words behind the arguments mean nothing.
+GMPI_HOST_DEVICE inline void pack_call(Function function, Site site, const Arguments &arguments,
+                                       std::uint64_t *words) {
+  words[1] = std::uint64_t(site.file) << 20 | (site.line & 0xfffff);
+  encode_arguments(function, arguments, words + 4);
+}
+GMPI_HOST_DEVICE inline void pack_head(const Attribute &attribute, std::uint64_t *words) {
   words[0] = std::uint64_t(attribute.function) | std::uint64_t(attribute.scope) << 8 |
              std::uint64_t(attribute.inline_in) << 10 | std::uint64_t(attribute.detached) << 11 |
              std::uint64_t(attribute.slot) << 12 | std::uint64_t(attribute.launch & 0xffffff) << 24;
-  words[1] = std::uint64_t(attribute.site.file) << 20 | (attribute.site.line & 0xfffff);
   words[2] = std::uint64_t(attribute.turn & 0xffff) |
              std::uint64_t(attribute.serial & 0xffff) << 16 | std::uint64_t(attribute.tagged) << 32;
   words[3] = attribute.in_bytes;
-  encode_arguments(attribute.function, attribute.arguments, words + 4);
+}
+GMPI_HOST_DEVICE inline void pack_contents(const Attribute &attribute, std::uint64_t *words) {
+  pack_call(attribute.function, attribute.site, attribute.arguments, words);
+  pack_head(attribute, words);
 }
 
 /// An Attribute's words as they stand in the ring.

@@ -87,18 +87,33 @@ GMPI_OUT_OF_LINE void write_data_as_warp(const Context &context, unsigned long l
                ring_generation(ticket));
 }
 
-/// Hands `attribute` to the proxy. Data beside it that carries no generation must be ordered
-/// before, by the team's barrier and fence_system(), both the caller's. Inlined, since most of an
-/// Attribute is known where a call is compiled.
-GMPI_DEVICE void write_attribute(const Context &context, unsigned long long ticket,
-                                 const Attribute &attribute) {
+/// Hands an Attribute to the proxy, whose words yet lack the generation. Data beside it that
+/// carries none must be ordered before, by the team's barrier and fence_system(), both the
+/// caller's.
+GMPI_DEVICE void write_words(const Context &context, unsigned long long ticket,
+                             const std::uint64_t *contents) {
   std::uint32_t generation = ring_generation(ticket);
-  std::uint64_t contents[attribute_words] = {};
-  pack_contents(attribute, contents);
   std::uint64_t *to = context.ring + ticket % ring_slots * attribute_words;
-  GMPI_UNROLL
+  GMPI_NO_UNROLL
   for (int i = 0; i < attribute_words; i += 2)
     store_system(to + i, tag_word(contents[i], generation), tag_word(contents[i + 1], generation));
+}
+
+/// The same by a whole warp, in one store; the ticket is lane 0's, who has written the contents.
+GMPI_DEVICE void write_words_as_warp(const Context &context, unsigned long long ticket,
+                                     const std::uint64_t *contents, std::uint32_t lane) {
+  ticket = __shfl_sync(0xffffffffu, ticket, 0); // behind which the contents are there for all lanes
+  std::uint32_t generation = ring_generation(ticket), i = 2 * lane;
+  if (i < attribute_words)
+    store_system(context.ring + ticket % ring_slots * attribute_words + i,
+                 tag_word(contents[i], generation), tag_word(contents[i + 1], generation));
+}
+
+GMPI_DEVICE void write_attribute(const Context &context, unsigned long long ticket,
+                                 const Attribute &attribute) {
+  std::uint64_t contents[attribute_words] = {};
+  pack_contents(attribute, contents);
+  write_words(context, ticket, contents);
 }
 
 /// The same for an Attribute without data.

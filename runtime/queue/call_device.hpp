@@ -35,7 +35,8 @@ GMPI_DEVICE CallResult result_of(const Reply &reply) {
 /// request is not done yet.
 GMPI_OUT_OF_LINE CallResult drain_alone(Waiting waiting, const void *in, void *out) {
   for (;;) {
-    Reply reply = await_reply(waiting, Scope::thread);
+    ReplyHead head = await_head(waiting, Scope::thread);
+    Reply reply = read_reply(context, waiting.slot, head, waiting.want_status);
     ++waiting.turn;
     CallResult result = result_of(reply);
     auto *to = static_cast<unsigned char *>(out) + reply.offset;
@@ -171,10 +172,9 @@ GMPI_NOINLINE void send_beside(Team team, unsigned long long ticket, const void 
     fence_system();
 }
 
-/// Hands the call to the proxy, with the data that fits beside the Attribute. `attribute` is the
-/// leader's.
-template <class Team>
-GMPI_DEVICE void hand_over(Team &team, const Attribute &attribute, const Buffers &buffers) {
+/// Hands the call to the proxy, with the data that fits beside the Attribute. The leader has packed
+/// that.
+template <class Team> GMPI_DEVICE void hand_over(Team &team, const Buffers &buffers) {
   unsigned long long ticket = 0;
   if (team.leads())
     ticket = take_ticket(context);
@@ -184,8 +184,7 @@ GMPI_DEVICE void hand_over(Team &team, const Attribute &attribute, const Buffers
     else
       send_beside(team, ticket, buffers.in, buffers.in_bytes);
   }
-  if (team.leads())
-    write_attribute(context, ticket, attribute);
+  team.write_attribute(ticket);
 }
 
 GMPI_DEVICE std::uint32_t expected_with_reply(std::uint64_t bytes) {
@@ -193,8 +192,9 @@ GMPI_DEVICE std::uint32_t expected_with_reply(std::uint64_t bytes) {
 }
 
 /// Communication: everything but the completion of requests.
+/// The leader has packed the call itself (pack_call).
 template <Function F, class Team>
-GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a) {
+GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Buffers buffers) {
   constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
   if (goes_nowhere(F, a)) {
     CallResult result = nothing_received();
@@ -202,7 +202,6 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a) {
       result.request = null_peer_request();
     return result;
   }
-  Buffers buffers = buffers_of(F, a, message_bytes);
   bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
@@ -216,17 +215,15 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a) {
   waiting.expected = expected_with_reply(buffers.out_bytes);
   waiting.site = site;
   MPI_Request request = MPI_REQUEST_NULL;
-  Attribute attribute{};
   if (team.leads()) {
+    Attribute attribute{};
     attribute.function = F;
     attribute.scope = Team::scope;
-    attribute.site = site;
     attribute.launch = block_state().launch_index;
     attribute.inline_in = inline_in;
     attribute.tagged = buffers.in_bytes != 0 && buffers.in_bytes <= tagged_bytes;
     attribute.detached = detached;
     attribute.in_bytes = unknown ? unknown_bytes : buffers.in_bytes;
-    attribute.arguments = a;
     if (!detached) {
       waiting.slot = take_slot<Team>(nonblocking);
       RequestRecord &record = context.records[waiting.slot];
@@ -240,8 +237,9 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a) {
         request = encode_request({waiting.slot, context.device, record.serial});
       }
     }
+    pack_head(attribute, team.contents());
   }
-  hand_over(team, attribute, buffers);
+  hand_over(team, buffers);
   if (detached)
     return result_of(Reply{});
   CallResult result = result_of(Reply{});
@@ -328,14 +326,14 @@ GMPI_NOINLINE CallResult complete_all(Team team, int count, const MPI_Request *r
 }
 
 template <Function F, class Team>
-GMPI_DEVICE CallResult perform(Team &team, Site site, const Arguments &a) {
+GMPI_DEVICE CallResult perform(Team &team, Site site, const Arguments &a, const Buffers &buffers) {
   bool want_status = a.status != nullptr && a.status != MPI_STATUS_IGNORE;
   if constexpr (F == Function::Wait || F == Function::Test)
     return complete(team, *a.request, F == Function::Wait, want_status, site);
   else if constexpr (F == Function::Waitall)
     return complete_all(team, a.count, a.requests, site);
   else
-    return communicate<F>(team, site, a);
+    return communicate<F>(team, site, a, buffers);
 }
 
 /// Writes one of a call's results where the user wants it: to every thread's own memory, once a
@@ -392,11 +390,6 @@ GMPI_OUT_OF_LINE void serve(bool leader, void *out, bool wants_result) {
   }
 }
 
-/// For buffers_of(), where only the buffers matter.
-struct NoBytes {
-  GMPI_HOST_DEVICE std::uint64_t operator()(int, MPI_Datatype) const { return 0; }
-};
-
 template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Arguments &a);
 
 /// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
@@ -419,13 +412,25 @@ template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Argume
   if constexpr (F == Function::Waitall)
     if (a.statuses != MPI_STATUSES_IGNORE)
       return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);
+  // What is needed of the arguments is taken out of them early: they are many registers.
+  constexpr bool communicates = kind_of(F) != Kind::completion;
+  Buffers buffers{};
   if constexpr (S == Scope::thread) {
     ThreadTeam team;
-    return deliver_result<F>(a, perform<F>(team, site, a), true, true);
+    if constexpr (communicates) {
+      pack_call(F, site, a, team.contents());
+      buffers = buffers_of(F, a, message_bytes);
+    }
+    return deliver_result<F>(a, perform<F>(team, site, a, buffers), true, true);
   } else {
     BlockTeam team = BlockTeam::meet();
+    if constexpr (communicates) {
+      if (team.leads())
+        pack_call(F, site, a, team.contents());
+      buffers = buffers_of(F, a, message_bytes);
+    }
     if constexpr (S == Scope::block) {
-      CallResult result = perform<F>(team, site, a);
+      CallResult result = perform<F>(team, site, a, buffers);
       int error = deliver_result<F>(a, result, team.leads(), team.leads());
       __syncthreads();
       return error;
@@ -436,14 +441,14 @@ template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Argume
     __syncthreads();
     if (block.command == GridCommand::lead) {
       GridTeam grid{team};
-      CallResult result = perform<F>(grid, site, a);
+      CallResult result = perform<F>(grid, site, a, buffers);
       int error = deliver_result<F>(a, result, team.leads(), team.leads());
       grid.finish(result);
       return error;
     }
     constexpr bool more = kind_of(F) == Kind::nonblocking || F == Function::Test;
     bool wants_result = more || (a.status != nullptr && a.status != MPI_STATUS_IGNORE);
-    serve(team.leads(), buffers_of(F, a, NoBytes()).out, wants_result);
+    serve(team.leads(), buffers.out, wants_result);
     CallResult result = block.result;
     if (!wants_result)
       result.flag = 1;

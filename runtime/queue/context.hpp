@@ -113,6 +113,7 @@ struct Context {
   std::int32_t world_rank, world_size;
   std::int32_t tag_upper_bound; ///< MPI_TAG_UB
   std::uint32_t device;         ///< number that this device's requests carry
+  std::uint64_t zero; ///< always; the compiler does not know it: see device::apart()
   DatatypeEntry datatypes[datatype_slots];
 #ifdef OPEN_MPI
   void *handles[static_cast<int>(Handle::count)];

@@ -11,7 +11,8 @@ template <Function F> GMPI_NOINLINE int query(Site site, MPI_Comm comm, std::int
   ThreadTeam team;
   Arguments a{};
   a.comm = comm;
-  CallResult result = communicate<F>(team, site, a);
+  pack_call(F, site, a, team.contents());
+  CallResult result = communicate<F>(team, site, a, Buffers{});
   value = static_cast<std::int64_t>(result.bytes << 16) >> 16;
   return result.error;
 }
@@ -27,7 +28,7 @@ GMPI_DEVICE int comm_number(Site site, const Arguments &a, int known_of_world, i
     return MPI_SUCCESS;
   }
   std::int64_t value = 0;
-  int error = query<F>(site, a.comm, value);
+  int error = apart(&query<F>)(site, a.comm, value);
   if (error == MPI_SUCCESS)
     *a.result = static_cast<int>(value);
   return error;
@@ -45,8 +46,8 @@ GMPI_DEVICE int get_count(const Arguments &a) {
   return MPI_SUCCESS;
 }
 
-/// MPI_Wtime minus %globaltimer, in seconds. The host answers between question and answer, so each of
-/// them says between which bounds the difference lies (Marzullo 1984). One is enough, as a rule;
+/// MPI_Wtime minus %globaltimer, in seconds. The host answers between question and answer, so each
+/// of them says between which bounds the difference lies (Marzullo 1984). One is enough, as a rule;
 /// where the GPU or the host has others to serve meanwhile, several narrow them down.
 GMPI_OUT_OF_LINE double ask_wtime_offset(Site site) {
   constexpr int most_questions = 64;
@@ -71,7 +72,7 @@ GMPI_DEVICE double wtime(Site site) {
 #else
   double offset = *static_cast<volatile double *>(context.wtime_offset);
   if (offset == 0) {
-    offset = ask_wtime_offset(site);
+    offset = apart(&ask_wtime_offset<>)(site);
     *static_cast<volatile double *>(context.wtime_offset) = offset;
   }
   return 1e-9 * static_cast<double>(nanoseconds()) + offset;

@@ -27,41 +27,58 @@ GMPI_DEVICE bool is_long(unsigned turns, unsigned long long start) {
   return turns % 1024 == 0 && nanoseconds() - start >= long_wait;
 }
 
-/// The Reply after number `last_turn` in `slot`, if it has arrived. The host writes the first two
-/// words last. The others are read only where the kind or `want_status` needs them.
-GMPI_DEVICE bool try_reply(const Context &context, std::uint32_t slot, std::uint32_t last_turn,
-                           bool want_status, Reply &reply) {
+/// A Reply's first two words.
+struct ReplyHead {
+  std::uint64_t words[2];
+};
+
+/// The head of the Reply after number `last_turn` in `slot`, if it has arrived. The host writes it
+/// last, so that everything else is there for loads from here on.
+GMPI_DEVICE bool try_head(const Context &context, std::uint32_t slot, std::uint32_t last_turn,
+                          ReplyHead &head) {
   std::uint32_t turn = (last_turn + 1) & 0xffff;
-  const std::uint64_t *from = context.replies + slot * reply_stride;
-  std::uint64_t words[reply_words];
-  load_system(from, words[0], words[1]);
-  if (generation_of(words[0]) != turn || generation_of(words[1]) != turn)
+  load_system(context.replies + slot * reply_stride, head.words[0], head.words[1]);
+  if (generation_of(head.words[0]) != turn || generation_of(head.words[1]) != turn)
     return false;
-  reply = unpack_reply_head(words);
-  if (reply.kind != ReplyKind::done_here || want_status)
-    acquire_system();
-  if (want_status || asks_for_copy(reply.kind)) {
-    for (int i = 2; i < reply_words; ++i)
-      words[i] = from[i];
-    reply = unpack_reply(words);
-  }
+  acquire_system();
   context.records[slot].turn = turn;
   return true;
 }
 
+/// What the head says; behind it, of the other words, what the kind or `want_status` needs.
+GMPI_DEVICE Reply read_reply(const Context &context, std::uint32_t slot, const ReplyHead &head,
+                             bool want_status) {
+  Reply reply = unpack_reply_head(head.words);
+  if (!want_status && !asks_for_copy(reply.kind))
+    return reply;
+  std::uint64_t words[reply_words] = {head.words[0], head.words[1]};
+  const std::uint64_t *from = context.replies + slot * reply_stride;
+  for (int i = 2; i < reply_words; ++i)
+    words[i] = load_weak(from + i);
+  return unpack_reply(words);
+}
+
+GMPI_DEVICE bool try_reply(const Context &context, std::uint32_t slot, std::uint32_t last_turn,
+                           bool want_status, Reply &reply) {
+  ReplyHead head;
+  if (!try_head(context, slot, last_turn, head))
+    return false;
+  reply = read_reply(context, slot, head, want_status);
+  return true;
+}
+
 /// One thread waits for the next Reply.
-GMPI_OUT_OF_LINE Reply await_reply(Waiting waiting, Scope scope) {
-  Reply reply;
+GMPI_OUT_OF_LINE ReplyHead await_head(Waiting waiting, Scope scope) {
+  ReplyHead head;
   unsigned long long start = nanoseconds();
-  for (unsigned turns = 0;
-       !try_reply(context, waiting.slot, waiting.turn, waiting.want_status, reply); ++turns) {
+  for (unsigned turns = 0; !try_head(context, waiting.slot, waiting.turn, head); ++turns) {
     if (waiting.announce && is_long(turns, start)) {
       tell(Function::waiting, scope, waiting.site, waiting.slot);
       waiting.announce = false;
     }
     relax();
   }
-  return reply;
+  return head;
 }
 
 /// Twelve bytes of received data, as two words carry them, of which `left` belong at `to`.
@@ -97,7 +114,7 @@ GMPI_OUT_OF_LINE void read_beside(const Context &context, std::uint32_t slot, st
   for (std::uint32_t at = 0; at < bytes; at += 4 * word_bytes) {
     std::uint64_t words[4];
     for (int i = 0; i < 4; ++i)
-      words[i] = from[at / word_bytes + i];
+      words[i] = load_weak(from + at / word_bytes + i);
     for (std::uint32_t i = 0; i < 4 * word_bytes; ++i)
       if (at + i < bytes)
         to[at + i] = static_cast<unsigned char>(words[i / word_bytes] >> 8 * (i % word_bytes));
@@ -170,14 +187,19 @@ GMPI_OUT_OF_LINE void await_reply_as_warp(Scope scope) {
 /// The same by one thread, where some of the block's have left.
 GMPI_OUT_OF_LINE void await_reply_for_block(Scope scope) {
   BlockState &block = block_state();
-  Waiting waiting = block.waiting;
-  Reply reply = await_reply(waiting, scope);
-  pack(reply, 0, block.reply);
+  std::uint32_t slot = block.waiting.slot;
+  ReplyHead head = await_head(block.waiting, scope);
+  Reply reply = unpack_reply_head(head.words);
+  block.reply[0] = head.words[0];
+  block.reply[1] = head.words[1];
+  if (block.waiting.want_status || asks_for_copy(reply.kind))
+    for (int i = 2; i < reply_words; ++i)
+      block.reply[i] = load_weak(context.replies + slot * reply_stride + i);
   block.stored = false;
   if (reply.kind == ReplyKind::done_here)
     store_head_data(reply, block.small);
   else if (reply.kind == ReplyKind::done_beside)
-    read_beside(context, waiting.slot, static_cast<std::uint32_t>(reply.bytes), block.small);
+    read_beside(context, slot, static_cast<std::uint32_t>(reply.bytes), block.small);
 }
 
 } // namespace gmpi::device

@@ -15,7 +15,14 @@ namespace gmpi::device {
 struct ThreadTeam {
   static constexpr Scope scope = Scope::thread;
 
+  std::uint64_t attribute[attribute_words] = {};
+
   GMPI_DEVICE bool leads() const { return true; }
+  /// The Attribute that is to be written, as pack_contents() fills it.
+  GMPI_DEVICE std::uint64_t *contents() { return attribute; }
+  GMPI_DEVICE void write_attribute(unsigned long long ticket) const {
+    write_words(context, ticket, attribute);
+  }
   GMPI_DEVICE void sync() const {}
   template <class T> GMPI_DEVICE void share(T &, T BlockState::*) const {}
   GMPI_DEVICE void write_data(unsigned long long ticket, const void *from,
@@ -31,8 +38,8 @@ struct ThreadTeam {
   }
 
   GMPI_DEVICE bool replied(const Waiting &waiting) const {
-    Reply ignored;
-    return try_reply(context, waiting.slot, waiting.turn, false, ignored);
+    ReplyHead ignored;
+    return try_head(context, waiting.slot, waiting.turn, ignored);
   }
 };
 
@@ -51,6 +58,16 @@ struct BlockTeam {
 
   GMPI_DEVICE bool leads() const { return leader; }
   GMPI_DEVICE void sync() const { __syncthreads(); }
+
+  GMPI_DEVICE static std::uint64_t *contents() { return block().attribute; }
+  GMPI_DEVICE void write_attribute(unsigned long long ticket) const {
+    if (has_warp()) {
+      if (thread_index() < 32)
+        write_words_as_warp(context, ticket, contents(), thread_index());
+    } else if (leader) {
+      write_words(context, ticket, contents());
+    }
+  }
 
   /// Gives every member the leader's `value`, by way of `place`.
   template <class T> GMPI_DEVICE void share(T &value, T BlockState::*place) const {
@@ -130,8 +147,8 @@ struct BlockTeam {
   /// Whether the call's next Reply is there.
   GMPI_DEVICE bool replied(const Waiting &waiting) const {
     if (leader) {
-      Reply ignored;
-      block().replied = try_reply(context, waiting.slot, waiting.turn, false, ignored);
+      ReplyHead ignored;
+      block().replied = try_head(context, waiting.slot, waiting.turn, ignored);
     }
     __syncthreads();
     return block().replied;
