@@ -26,18 +26,18 @@ inline Context context;
 static __constant__ Context context;
 #endif
 
-/// The same function, to be called by its address. nvcc gives functions that call each other
-/// registers side by side, so a kernel would need its own and all that the longest chain of calls
-/// needs. It does not know what is called here, so what is called saves the registers that it
-/// takes: a kernel needs as many as it needs itself, or the hungriest of the functions, and pays
-/// when it calls.
+/// `function` itself or, with -DGMPI_FEW_REGISTERS, its address that the compiler cannot see
+/// through. nvcc gives functions that call each other registers side by side, so a kernel needs its
+/// own and all that the longest chain of calls needs. What it does not know to be called saves what
+/// it takes: then a kernel needs as many as it needs itself, or the hungriest of the functions, and
+/// calls take longer.
 template <class Result, class... Values>
 GMPI_DEVICE auto apart(Result (*function)(Values...)) -> Result (*)(Values...) {
-#ifdef GMPI_DEVICE_CPU
-  return function;
-#else
+#ifdef GMPI_FEW_REGISTERS
   return reinterpret_cast<Result (*)(Values...)>(reinterpret_cast<std::uint64_t>(function) +
                                                  context.zero);
+#else
+  return function;
 #endif
 }
 

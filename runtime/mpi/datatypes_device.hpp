@@ -7,7 +7,7 @@
 namespace gmpi::device {
 
 /// Size and extent in bytes; extent 0 where the datatype is not a predefined one.
-GMPI_OUT_OF_LINE DatatypeEntry find_datatype(MPI_Datatype datatype) {
+GMPI_DEVICE DatatypeEntry find_datatype(MPI_Datatype datatype) {
 #ifdef MPICH_VERSION
   // MPICH's handles of basic datatypes carry the size themselves.
   auto bits = static_cast<std::uint32_t>(datatype);

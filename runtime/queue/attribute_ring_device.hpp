@@ -75,8 +75,8 @@ GMPI_OUT_OF_LINE void write_data(const Context &context, unsigned long long tick
 
 /// All of it by a whole warp, warp_data_bytes at most, without a barrier; the ticket is lane 0's.
 constexpr std::int32_t warp_data_bytes = 32 * pair_bytes;
-GMPI_OUT_OF_LINE void write_data_as_warp(const Context &context, unsigned long long ticket,
-                                         const void *data, std::int32_t bytes, std::uint32_t lane) {
+GMPI_DEVICE void write_data_as_warp(const Context &context, unsigned long long ticket,
+                                    const void *data, std::int32_t bytes, std::uint32_t lane) {
   std::int32_t at = static_cast<std::int32_t>(lane) * pair_bytes;
   DataPair pair{};
   if (at < bytes)
@@ -102,7 +102,8 @@ GMPI_DEVICE void write_words(const Context &context, unsigned long long ticket,
 /// The same by a whole warp, in one store; the ticket is lane 0's, who has written the contents.
 GMPI_DEVICE void write_words_as_warp(const Context &context, unsigned long long ticket,
                                      const std::uint64_t *contents, std::uint32_t lane) {
-  ticket = __shfl_sync(0xffffffffu, ticket, 0); // behind which the contents are there for all lanes
+  __syncwarp(); // now the contents are there for all lanes
+  ticket = __shfl_sync(0xffffffffu, ticket, 0);
   std::uint32_t generation = ring_generation(ticket), i = 2 * lane;
   if (i < attribute_words)
     store_system(context.ring + ticket % ring_slots * attribute_words + i,

@@ -82,7 +82,7 @@ template <class Team> GMPI_NOINLINE void move_data(Team team, const void *in, vo
 
 /// The same as drain_alone(), for all of a team, as block.waiting says; the meaning is in
 /// block.reply.
-template <class Team> GMPI_NOINLINE void drain_together(Team team, const void *in, void *out) {
+template <class Team> GMPI_DEVICE void drain_together(Team team, const void *in, void *out) {
   BlockState &block = block_state();
   for (;;) {
     await_together(team);
@@ -362,9 +362,8 @@ GMPI_DEVICE int deliver_result(const Arguments &a, const CallResult &result, boo
   return result.error;
 }
 
-/// The part of a block that does not make the grid's call: ends with its result in block.result,
-/// all of it where the block `wants_result`, else only the error.
-GMPI_OUT_OF_LINE void serve(bool leader, void *out, bool wants_result) {
+/// What a block does for the one that makes the grid's call, until that is done.
+GMPI_OUT_OF_LINE void help(bool leader, void *out) {
   BlockState &block = block_state();
   BlockTeam team{leader};
   LaunchState &launch = *block.launch;
@@ -381,11 +380,26 @@ GMPI_OUT_OF_LINE void serve(bool leader, void *out, bool wants_result) {
     }
     __syncthreads();
   }
-  if (is_local(out) && launch.task.bytes != 0)
-    team.receive(out, launch.task.offset, launch.broadcast, launch.task.bytes);
+}
+
+/// Each thread's own copy of the last part that was received.
+GMPI_OUT_OF_LINE void take_last_part(bool leader, void *out) {
+  LaunchState &launch = *block_state().launch;
+  if (launch.task.bytes != 0)
+    BlockTeam{leader}.receive(out, launch.task.offset, launch.broadcast, launch.task.bytes);
+}
+
+/// The part of a block that does not make the grid's call: ends with its result in block.result,
+/// all of it where the block `wants_result`, else only the error.
+GMPI_DEVICE void serve(bool leader, void *out, bool wants_result) {
+  BlockState &block = block_state();
+  if (block.command != GridCommand::done)
+    help(leader, out);
+  if (is_local(out))
+    take_last_part(leader, out);
   if (wants_result) {
     if (leader)
-      block.result = launch.result;
+      block.result = block.launch->result;
     __syncthreads();
   }
 }

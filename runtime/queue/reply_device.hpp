@@ -123,7 +123,7 @@ GMPI_OUT_OF_LINE void read_beside(const Context &context, std::uint32_t slot, st
 
 /// A block's first warp, whole, waits as block.waiting says: a lane has two of the Reply's words,
 /// from the fifth lane on of its data. Both end in the block's state.
-GMPI_OUT_OF_LINE void await_reply_as_warp(Scope scope) {
+GMPI_DEVICE void await_reply_as_warp(Scope scope) {
   constexpr unsigned everyone = 0xffffffffu;
   constexpr std::uint32_t lane_bytes = 2 * word_bytes, reply_lanes = reply_words / 2;
   BlockState &block = block_state();
