@@ -9,12 +9,18 @@
 
 namespace gmpi::device {
 
-/// Waits until the proxy has taken `needed` Attributes.
+/// Waits until the proxy has taken `needed` Attributes. Of all threads that do, one at a time asks the
+/// host: hundreds of them would keep the bus from those that have something to say.
 GMPI_OUT_OF_LINE void await_consumed(const Context &context, unsigned long long needed) {
-  unsigned long long consumed;
-  while ((consumed = load_system(context.consumed)) < needed)
-    relax();
-  atomicMax(&context.ring_state->consumed, consumed);
+  RingState &ring = *context.ring_state;
+  while (load_relaxed_device(&ring.consumed) < needed) {
+    if (load_relaxed_device(&ring.asking) == 0 && atomicExch(&ring.asking, 1u) == 0) {
+      atomicMax(&ring.consumed, static_cast<unsigned long long>(load_system(context.consumed)));
+      atomicExch(&ring.asking, 0u);
+    } else {
+      pause();
+    }
+  }
 }
 
 /// The next ticket, once its ring slot is free to write. Whoever takes one must soon write it: the

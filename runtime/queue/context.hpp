@@ -32,6 +32,7 @@ GMPI_HOST_DEVICE constexpr std::uint32_t ring_generation(std::uint64_t number) {
 struct RingState {
   unsigned long long ticket;   ///< next Attribute's number
   unsigned long long consumed; ///< last known count of Attributes that the proxy has taken
+  std::uint32_t asking;        ///< 1 while a thread asks the host for that count
 };
 
 /// Device-side bookkeeping of one request slot, in device memory; owned by whoever holds the slot.

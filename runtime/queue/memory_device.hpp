@@ -125,6 +125,8 @@ GMPI_DEVICE unsigned long long nanoseconds() {
 }
 /// Called in every turn of a waiting loop.
 GMPI_DEVICE void relax() {}
+/// The same where others may wait for the same.
+GMPI_DEVICE void pause() { __nanosleep(200); }
 /// The same where thousands of threads may wait for what only some can have.
 GMPI_DEVICE void rest() { __nanosleep(20000); }
 
@@ -181,6 +183,7 @@ inline unsigned long long nanoseconds() {
       .count();
 }
 inline void relax() { cpu::yield(); }
+inline void pause() { relax(); }
 inline void rest() { relax(); }
 inline bool is_local(const void *pointer) { return cpu::is_local(pointer); }
 inline bool is_shared(const void *pointer) { return cpu::is_shared(pointer); }

@@ -167,7 +167,7 @@ template <class Team> GMPI_DEVICE void await_together(const Team &team) {
 }
 
 /// Copies shorter than this are not worth another round of the whole grid.
-constexpr unsigned long long shared_copy_bytes = 64 * 1024;
+constexpr unsigned long long shared_copy_bytes = 256 * 1024;
 /// What a block takes at a time of a copy that the whole grid shares.
 constexpr unsigned long long copy_portion = 16 * 1024;
 

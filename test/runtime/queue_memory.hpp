@@ -21,7 +21,7 @@ struct QueueMemory {
         replies(gmpi::request_slots * gmpi::reply_stride), host_releases(gmpi::request_slots),
         ring_payload(std::size_t(gmpi::ring_slots) * gmpi::inline_bytes),
         records(gmpi::request_slots), free_slots(gmpi::request_slots / 32),
-        seen_releases(gmpi::request_slots), ring_state{first, first} {
+        seen_releases(gmpi::request_slots), ring_state{first, first, 0} {
     for (std::uint32_t slot = 0; slot < gmpi::ring_slots; ++slot) {
       std::uint64_t lap = first / gmpi::ring_slots + (slot < first % gmpi::ring_slots);
       for (int i = 0; i < gmpi::attribute_words; ++i)
