@@ -185,6 +185,8 @@ void DeviceQueue::reply(std::uint32_t slot, std::uint32_t turn, const Reply &rep
     used = words_for(static_cast<std::uint32_t>(reply.bytes));
   }
   std::uint32_t all = std::max<std::uint32_t>(data_words_[slot], (used + 1) / 2 * 2); // read in pairs
+  if (turn == 0xffff) // the next turn is 0, as words that were never written show
+    all = reply_data_words;
   data_words_[slot] = static_cast<std::uint8_t>(all);
   for (; used < all; ++used)
     words[reply_words + used] = tag_word(0, turn);

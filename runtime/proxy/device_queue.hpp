@@ -86,7 +86,8 @@ private:
   Context context_{};
   std::vector<void *> mapped_, on_device_;
   std::uint64_t *replies_ = nullptr;
-  /// By slot: the most words of data that a Reply has had behind it. So many are written every time.
+  /// By slot: the most words of data that a Reply has had behind it. So many are written every time,
+  /// so that none ever shows a later Reply's turn.
   std::vector<std::uint8_t> data_words_ = std::vector<std::uint8_t>(request_slots);
   HostRelease *releases_ = nullptr;
   unsigned char *payload_ = nullptr;

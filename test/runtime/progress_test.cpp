@@ -587,3 +587,24 @@ TEST_F(Launches, begin_and_end) {
   EXPECT_EQ(queue.begin_launch({&entry, Clock::now(), nullptr}, index), states[17]);
   EXPECT_EQ(index, 17u);
 }
+
+/// The words behind a Reply, which a warp loads together with it, never show a turn that is to come.
+TEST_F(Messages, words_behind_a_reply) {
+  constexpr std::uint32_t slot = 700;
+  DeviceQueue &queue = kernel.progress.queue();
+  const std::uint64_t *words = queue.context().replies + std::size_t(slot) * reply_stride;
+  const unsigned char data[reply_data_bytes] = {};
+  Reply reply{};
+  reply.kind = ReplyKind::done_beside;
+  for (std::uint32_t n = 1; n <= 2 * 65536 + 3; ++n) {
+    reply.bytes = n == 2 ? 20 : n == 70000 ? reply_data_bytes : 0;
+    queue.reply(slot, n & 0xffff, reply, reply.bytes == 0 ? nullptr : data);
+    if (n > 70010 && n % 65536 > 3 && n % 65536 < 65530)
+      continue; // the same all the time
+    for (std::uint32_t i = 0; i < reply_stride; ++i) {
+      std::uint32_t behind = (n - generation_of(words[i])) & 0xffff;
+      bool never_written = words[i] == 0 && n < 65535;
+      ASSERT_TRUE(behind == 0 || never_written) << "word " << i << " after Reply " << n;
+    }
+  }
+}
