@@ -402,15 +402,20 @@ void Progress::wait_for_foreign(Operation &operation) {
   running_.push_back(&operation);
 }
 
+/// A test costs as much as an Attribute: where many operations run, they take turns.
 bool Progress::test_running() {
+  constexpr std::size_t tests_a_pass = 32;
   bool moved = false;
-  for (std::size_t i = 0; i < running_.size();) {
-    Operation &operation = *running_[i];
+  std::size_t tests = std::min(running_.size(), tests_a_pass);
+  for (; tests > 0 && !running_.empty(); --tests) {
+    if (next_to_test_ >= running_.size())
+      next_to_test_ = 0;
+    Operation &operation = *running_[next_to_test_];
     if (!test_one(operation)) {
-      ++i;
+      ++next_to_test_;
       continue;
     }
-    running_[i] = running_.back();
+    running_[next_to_test_] = running_.back();
     running_.pop_back();
     finish_mpi(operation);
     moved = true;

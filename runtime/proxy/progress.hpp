@@ -115,6 +115,7 @@ private:
   std::vector<Operation *> by_slot_;   ///< for other threads: operations_ grows
   std::vector<Operation *> free_detached_;
   std::vector<Operation *> running_;   ///< MPI's
+  std::size_t next_to_test_ = 0;       ///< of them
   std::deque<Operation *> wanting_;    ///< waiting for bounce memory
   int ended_launches_ = 0;
   bool caught_up_ = true;

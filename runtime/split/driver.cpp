@@ -77,17 +77,16 @@ Flight &Driver::take_flight(Device &device, int number) {
 /// `before` becomes that earlier one.
 FramePool::Frame Driver::frame_for(Device &device, const launch::KernelEntry &kernel,
                                    const launch::Configuration &configuration,
-                                   const FrameLayout &layout, Flight *&before) {
-  before = nullptr;
+                                   const FrameLayout &layout, FlightUse &before) {
   {
     std::lock_guard lock(mutex_);
     cudaStream_t stream = canonical(configuration.stream);
     for (Flight *flight : device.in_flight)
       if (stream != cudaStreamPerThread && canonical(flight->user_stream()) == stream)
-        before = flight;
-    if (before != nullptr &&
-        FramePool::size_class(before->frame_bytes()) >= FramePool::size_class(layout.end))
-      return before->frame();
+        before = {flight, flight->generation()}; // under the lock: it may be another launch's soon
+    if (before.flight != nullptr &&
+        FramePool::size_class(before.flight->frame_bytes()) >= FramePool::size_class(layout.end))
+      return before.flight->frame();
   }
   FramePool::Frame frame = device.frames.take(layout.end);
   if (frame == nullptr) {
@@ -138,7 +137,7 @@ cudaError_t Driver::launch(const launch::KernelEntry &kernel,
   Device &current = device(number);
   FrameLayout layout = layout_of(kernel.split.sizes, configuration.grid, configuration.block,
                                  configuration.shared_bytes);
-  Flight *before = nullptr;
+  FlightUse before;
   Flight &flight = take_flight(current, number);
   FramePool::Frame frame = frame_for(current, kernel, configuration, layout, before);
   flight.prepare(kernel, configuration, arguments, std::move(frame), layout, before);
@@ -206,15 +205,15 @@ bool Driver::is_behind_launch(cudaStream_t stream) {
 }
 
 void Driver::wait_for(const cudaStream_t *stream) {
-  std::vector<std::pair<const Flight *, std::uint64_t>> awaited;
+  std::vector<FlightUse> awaited;
   {
     std::lock_guard lock(mutex_);
     for (const Flight *flight : in_flight_before(stream))
-      awaited.emplace_back(flight, flight->generation());
+      awaited.push_back({flight, flight->generation()});
   }
   Backoff backoff;
-  for (auto [flight, generation] : awaited)
-    while (flight->generation() == generation)
+  for (const FlightUse &launch : awaited)
+    while (launch.in_flight())
       backoff.wait();
 }
 

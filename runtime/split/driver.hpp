@@ -54,7 +54,7 @@ private:
   Flight &take_flight(Device &device, int number);
   FramePool::Frame frame_for(Device &device, const launch::KernelEntry &kernel,
                              const launch::Configuration &configuration, const FrameLayout &layout,
-                             Flight *&before);
+                             FlightUse &before);
   void wait_for(const cudaStream_t *stream);
   std::vector<Flight *> in_flight_before(const cudaStream_t *stream);
   static bool follows(cudaStream_t stream, const Flight &flight);

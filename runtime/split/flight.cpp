@@ -57,7 +57,7 @@ void Flight::check(cudaError_t error, const char *what) {
 
 void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configuration &configuration,
                      void **arguments, FramePool::Frame frame, const FrameLayout &layout,
-                     Flight *before) {
+                     FlightUse before) {
   kernel_ = &kernel;
   configuration_ = configuration;
   attributes_.clear();
@@ -70,7 +70,6 @@ void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configurat
   frame_ = std::move(frame);
   frame_bytes_ = layout.end;
   before_ = before;
-  before_generation_ = before ? before->generation() : 0;
   unsigned char *base = frame_.get();
   segment_.uniform = base + layout.uniform[0];
   segment_.next_uniform = base + layout.uniform[1];
@@ -140,7 +139,7 @@ void Flight::begin() {
 }
 
 bool Flight::stream_came_here() {
-  if (before_ != nullptr && before_->generation() == before_generation_)
+  if (before_.in_flight())
     return false;
   return has_happened(came_here_);
 }

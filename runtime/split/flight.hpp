@@ -16,6 +16,17 @@
 
 namespace gmpi::split {
 
+class Flight;
+
+/// One of the launches that a flight serves, one after the other.
+struct FlightUse {
+  const Flight *flight = nullptr;
+  std::uint64_t generation = 0; ///< read under the driver's lock, while the launch is in flight
+
+  /// Whether that launch is not over yet.
+  bool in_flight() const;
+};
+
 class Flight {
 public:
   /// On the current device. `slot`: of the driver's, for blocking calls.
@@ -28,7 +39,8 @@ public:
   /// Everything but the launch itself. `before`: a flight of the same stream that may not be over
   /// yet.
   void prepare(const launch::KernelEntry &kernel, const launch::Configuration &configuration,
-               void **arguments, FramePool::Frame frame, const FrameLayout &layout, Flight *before);
+               void **arguments, FramePool::Frame frame, const FrameLayout &layout,
+               FlightUse before);
   /// Notes where in the user's stream the kernel stands. False: CUDA has refused it.
   cudaError_t enqueue(bool with_gate);
   /// Launches the first segment if the stream has come that far.
@@ -54,7 +66,8 @@ public:
   const launch::Counts &counts() const { return counts_; }
   // The Driver's.
   std::uint32_t behind = 0; ///< how much streams were given that comes after it
-  bool joins_legacy_stream = true; ///< the user's stream and the legacy default one wait for each other
+  bool joins_legacy_stream =
+      true; ///< the user's stream and the legacy default one wait for each other
   /// Grows when a launch is over: tells one launch from the next.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
@@ -105,7 +118,7 @@ private:
   unsigned char *arrived_ = nullptr;  ///< and in device memory, where it is not small
   std::uint32_t *arrivals_ = nullptr; ///< behind it; 0 since the first launch
   bool counts_arrivals_ = false;
-  cudaStream_t stream_ = nullptr;     ///< from the first segment to the launch's end
+  cudaStream_t stream_ = nullptr; ///< from the first segment to the launch's end
   cudaEvent_t came_here_ = nullptr;
   StreamMark mark_; ///< behind the segment, or a copy, that is awaited
   StreamGate gate_;
@@ -118,8 +131,7 @@ private:
   FramePool::Frame frame_;
   std::uint64_t frame_bytes_ = 0;
   Segment segment_{};
-  Flight *before_ = nullptr;
-  std::uint64_t before_generation_ = 0;
+  FlightUse before_;
   std::atomic<std::uint64_t> generation_{0};
   bool started_ = false;
 
@@ -137,5 +149,9 @@ private:
   launch::Counts counts_;
   Clock::time_point began_, since_;
 };
+
+inline bool FlightUse::in_flight() const {
+  return flight != nullptr && flight->generation() == generation;
+}
 
 } // namespace gmpi::split

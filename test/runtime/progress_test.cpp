@@ -588,7 +588,8 @@ TEST_F(Launches, begin_and_end) {
   EXPECT_EQ(index, 17u);
 }
 
-/// The words behind a Reply, which a warp loads together with it, never show a turn that is to come.
+/// The words behind a Reply, which a warp loads together with it, never show a turn that is to
+/// come.
 TEST_F(Messages, words_behind_a_reply) {
   constexpr std::uint32_t slot = 700;
   DeviceQueue &queue = kernel.progress.queue();

@@ -173,11 +173,13 @@ TEST(SplitLaunch, many) {
   EXPECT_EQ(number[0], 3 * count);
 }
 
+/// More than are in flight at a time: a launch waits for the one before it in its stream, not for what
+/// that one's place is used for next.
 TEST(SplitLaunch, from_several_threads) {
-  constexpr int count = 100;
-  Values<int> numbers(4);
+  constexpr int count = 1000, launchers = 8;
+  Values<int> numbers(launchers);
   std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
+  for (int t = 0; t < launchers; ++t)
     threads.emplace_back([&, t] {
       cudaStream_t stream = new_stream(cudaStreamNonBlocking);
       for (int i = 0; i < count; ++i)
@@ -186,7 +188,7 @@ TEST(SplitLaunch, from_several_threads) {
     });
   for (std::thread &thread : threads)
     thread.join();
-  for (int t = 0; t < 4; ++t)
+  for (int t = 0; t < launchers; ++t)
     EXPECT_EQ(numbers[t], 3 * count);
 }
 
