@@ -84,6 +84,12 @@ struct BlockState {
   std::uint64_t reply[reply_words];                       ///< its last Reply, packed
   alignas(16) unsigned char small[reply_data_bytes + 12]; ///< the data that came with it
   CallResult result;
+  // What the leader of a call from kernel to kernel tells the others.
+  peer::Work peer_work;
+  peer::Step peer_step;
+  peer::Begun peer_begun;
+  peer::Request peer_request;
+  std::uint32_t peer_round;
 };
 
 #ifdef GMPI_DEVICE_CPU

@@ -13,7 +13,7 @@ GMPI_DEVICE DatatypeEntry find_datatype(MPI_Datatype datatype) {
   auto bits = static_cast<std::uint32_t>(datatype);
   if ((bits & 0xff000000u) == 0x4c000000u) {
     auto size = static_cast<std::int32_t>(bits >> 8 & 0xff);
-    return {datatype, size, size};
+    return {datatype, size, size, Number::none};
   }
 #endif
   std::uint32_t place = datatype_hash(datatype);
@@ -23,7 +23,7 @@ GMPI_DEVICE DatatypeEntry find_datatype(MPI_Datatype datatype) {
     if (entry.handle == datatype || entry.extent == 0)
       return entry;
   }
-  return {datatype, 0, 0};
+  return {datatype, 0, 0, Number::none};
 }
 
 /// Bytes of `count` elements in memory, unknown_bytes where the datatype is not a predefined one.

@@ -25,6 +25,8 @@ enum class Function : std::uint8_t {
   copied,  ///< the kernel's threads have carried out the copy they were asked for
   waiting, ///< a kernel has been waiting for a request for long: it counts as blocked
   leave,   ///< the last thread of a launch has left its kernel
+  carried, ///< a wait that the proxy was told of is over: from kernel to kernel
+  progress, ///< kernels of this rank exchange messages, though some of them wait
 };
 
 enum class Kind : std::uint8_t {

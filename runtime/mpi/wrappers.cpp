@@ -3,16 +3,19 @@
 // error handlers; and the collectives that kernels may call, because a blocking collective on one
 // rank does not match the nonblocking one that the proxy makes on another; and the end of a communicator.
 #include "../launch/launch.hpp"
+#include "../peer/links.hpp"
 #include "../proxy/backoff.hpp"
 #include "../proxy/errors.hpp"
 #include "../proxy/exit.hpp"
 #include "../proxy/host_wait.hpp"
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
+#include "../proxy/settings.hpp"
 #include "../proxy/start.hpp"
 #include "../launch/choose_device.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace gmpi {
@@ -32,6 +35,10 @@ int initialize(int *argc, char ***argv, int required, int *provided) {
   launch::choose_device();
   note_main_thread(required);
   Proxy::start();
+  peer::Links::start();
+  for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    if (settings().peer)
+      peer::Links::instance()->add(comm);
   watch_exit();
   return MPI_SUCCESS;
 }
@@ -79,7 +86,28 @@ int wait_for_kernel_request(MPI_Request *request, MPI_Status *status) {
   return error;
 }
 
+/// A new communicator, or one whose info has changed: do kernels carry its messages? All its ranks ask.
+void consider_peer(MPI_Comm comm, MPI_Info info) {
+  peer::Links *links = peer::Links::instance();
+  int inter = 0;
+  if (links == nullptr || comm == MPI_COMM_NULL ||
+      PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+    return;
+  char value[8] = "";
+  int found = 0;
+  if (info != MPI_INFO_NULL)
+    PMPI_Info_get(info, "gmpi_assert_kernel_only", sizeof(value) - 1, value, &found);
+  int asserted = settings().peer || (found && std::strcmp(value, "true") == 0), all = 0;
+  PMPI_Allreduce(&asserted, &all, 1, MPI_INT, MPI_LAND, comm);
+  if (asserted && !all)
+    say("gmpi_assert_kernel_only is not set by all ranks of the communicator: it is ignored");
+  if (all && !links->has(comm))
+    links->add(comm);
+}
+
 void release_communicator(MPI_Comm comm) {
+  if (peer::Links *links = peer::Links::instance())
+    links->remove(comm);
   if (Proxy *proxy = Proxy::instance())
     proxy->release_communicator(comm);
 }
@@ -114,6 +142,8 @@ int MPI_Finalize() {
     }
     // Ranks that are not there yet may be waiting for this one: they are told that it has finished.
     proxy->wait_for_all_ranks();
+    peer::Links::instance()->report_statistics();
+    peer::Links::stop();
     Proxy::stop();
   }
   remove_error_handler();
@@ -133,6 +163,34 @@ int MPI_Comm_free(MPI_Comm *communicator) {
 int MPI_Comm_disconnect(MPI_Comm *communicator) {
   release_communicator(*communicator);
   return PMPI_Comm_disconnect(communicator);
+}
+
+int MPI_Comm_set_info(MPI_Comm communicator, MPI_Info info) {
+  int error = PMPI_Comm_set_info(communicator, info);
+  if (error == MPI_SUCCESS && info != MPI_INFO_NULL)
+    consider_peer(communicator, info);
+  return error;
+}
+
+int MPI_Comm_dup(MPI_Comm communicator, MPI_Comm *made) {
+  int error = PMPI_Comm_dup(communicator, made);
+  if (error == MPI_SUCCESS && settings().peer)
+    consider_peer(*made, MPI_INFO_NULL);
+  return error;
+}
+
+int MPI_Comm_dup_with_info(MPI_Comm communicator, MPI_Info info, MPI_Comm *made) {
+  int error = PMPI_Comm_dup_with_info(communicator, info, made);
+  if (error == MPI_SUCCESS)
+    consider_peer(*made, info);
+  return error;
+}
+
+int MPI_Comm_split(MPI_Comm communicator, int color, int key, MPI_Comm *made) {
+  int error = PMPI_Comm_split(communicator, color, key, made);
+  if (error == MPI_SUCCESS && settings().peer)
+    consider_peer(*made, MPI_INFO_NULL);
+  return error;
 }
 
 int MPI_Comm_set_errhandler(MPI_Comm communicator, MPI_Errhandler handler) {

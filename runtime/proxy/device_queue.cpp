@@ -18,6 +18,49 @@ void check(cudaError_t error, const char *what) {
     fatal("%s: %s", what, cudaGetErrorString(error));
 }
 
+template <class T> constexpr Number number() {
+  constexpr Number integers[] = {Number::int8,  Number::uint8,  Number::int16, Number::uint16,
+                                 Number::int32, Number::uint32, Number::int64, Number::uint64};
+  if constexpr (std::is_floating_point_v<T>)
+    return sizeof(T) == 4 ? Number::float32 : Number::float64;
+  else
+    return integers[(sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 2 : sizeof(T) == 4 ? 4 : 6) +
+                    std::is_unsigned_v<T>];
+}
+
+/// MPI reduces bytes too, but only bit by bit, and bool only by logic: those are MPI's.
+Number number_of(MPI_Datatype datatype) {
+  static const std::pair<MPI_Datatype, Number> numbers[] = {
+      {MPI_SIGNED_CHAR, number<signed char>()},
+      {MPI_UNSIGNED_CHAR, number<unsigned char>()},
+      {MPI_SHORT, number<short>()},
+      {MPI_UNSIGNED_SHORT, number<unsigned short>()},
+      {MPI_INT, number<int>()},
+      {MPI_UNSIGNED, number<unsigned>()},
+      {MPI_LONG, number<long>()},
+      {MPI_UNSIGNED_LONG, number<unsigned long>()},
+      {MPI_LONG_LONG, number<long long>()},
+      {MPI_UNSIGNED_LONG_LONG, number<unsigned long long>()},
+      {MPI_FLOAT, number<float>()},
+      {MPI_DOUBLE, number<double>()},
+      {MPI_INT8_T, Number::int8},
+      {MPI_UINT8_T, Number::uint8},
+      {MPI_INT16_T, Number::int16},
+      {MPI_UINT16_T, Number::uint16},
+      {MPI_INT32_T, Number::int32},
+      {MPI_UINT32_T, Number::uint32},
+      {MPI_INT64_T, Number::int64},
+      {MPI_UINT64_T, Number::uint64},
+      {MPI_AINT, number<MPI_Aint>()},
+      {MPI_COUNT, number<MPI_Count>()},
+      {MPI_OFFSET, number<MPI_Offset>()},
+  };
+  for (const auto &[known, number] : numbers)
+    if (known == datatype)
+      return number;
+  return Number::none;
+}
+
 int tag_upper_bound() {
   int *bound = nullptr, known = 0;
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &known);
@@ -121,8 +164,15 @@ void DeviceQueue::fill_datatypes() {
     std::uint32_t place = datatype_hash(datatype);
     while (context_.datatypes[place].extent != 0)
       place = (place + 1) % datatype_slots;
-    context_.datatypes[place] = {datatype, size, static_cast<std::int32_t>(extent)};
+    context_.datatypes[place] = {datatype, size, static_cast<std::int32_t>(extent),
+                                 number_of(datatype)};
   }
+}
+
+void DeviceQueue::set_peer(peer::State *state, peer::Comm *world) {
+  context_.peer = state;
+  context_.peer_world = world;
+  fill_modules();
 }
 
 void DeviceQueue::fill_modules() {

@@ -41,6 +41,8 @@ public:
   CommSizes &comm_sizes() { return *comm_sizes_; }
   StagingPool &staging() { return *staging_; }
   StagingPool &bounce() { return *bounce_; }
+  /// Lets kernels carry messages themselves; see peer::Links.
+  void set_peer(peer::State *state, peer::Comm *world);
   unsigned char *payload(std::uint32_t slot) const {
     return payload_ + std::size_t(slot) * inline_bytes;
   }

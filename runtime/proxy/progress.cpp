@@ -3,6 +3,7 @@
 
 #include "../launch/statistics.hpp"
 #include "../mpi/buffers.hpp"
+#include "../peer/links.hpp"
 #include "errors.hpp"
 #include "exit.hpp"
 #include "report.hpp"
@@ -147,6 +148,10 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
     return copied(operation);
   case Function::waiting:
     return note_wait(operation, attribute);
+  case Function::carried:
+    return end(operation);
+  case Function::progress:
+    return;
   default:
     break;
   }
@@ -162,9 +167,13 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   operation.started = roughly_now();
   operation.waited = false;
   operation.host_waits_since = 0;
-  if (kind_of(attribute.function) != Kind::nonblocking && !attribute.detached)
+  if ((kind_of(attribute.function) != Kind::nonblocking && !attribute.detached) || attribute.peer)
     note_wait(operation, attribute);
   operation.in = operation.out = {};
+  if (attribute.peer) {
+    operation.phase = Phase::running;
+    return;
+  }
   switch (kind_of(attribute.function)) {
   case Kind::local:
   case Kind::terminal:
@@ -215,6 +224,15 @@ void Progress::answer_query(Operation &operation) {
 void Progress::communicate(Operation &operation, const unsigned char *data) {
   Current naming(operation);
   const Attribute &attribute = operation.attribute;
+  if (attribute.in_bytes == truncated_bytes)
+    return refuse(operation, MPI_ERR_TRUNCATE, "the message is longer than the receive's buffer");
+  if (is_handed(operation))
+    if (const peer::Links *links = peer::Links::instance();
+        links != nullptr && links->has(attribute.arguments.comm))
+      fatal("%s at %s: a split kernel's calls cannot use a communicator whose messages kernels carry "
+            "themselves (GMPI_PEER, gmpi_assert_kernel_only); run it with GMPI_LOWER=queue, or with a "
+            "smaller grid",
+            name_of(attribute.function), place(attribute.site).c_str());
   if (attribute.in_bytes == unknown_bytes)
     return refuse(operation, MPI_ERR_TYPE,
                   "a kernel can send and receive predefined datatypes only, and this is none");

@@ -47,6 +47,7 @@ Settings read() {
   settings.bounce_bytes = 4 * settings.bounce_piece;
   settings.lowering = lowering();
   settings.stats = number("GMPI_STATS", 0, 1) != 0;
+  settings.peer = number("GMPI_PEER", 0, 1) != 0;
   return settings;
 }
 

@@ -5,6 +5,8 @@
 //   GMPI_STAGING_MB=N  page-locked memory a device for messages over 64 KiB (default 64)
 //   GMPI_LOWER=L       queue or split: how kernels that have both make their MPI calls (default: queue
 //                      where the grid is resident as a whole)
+//   GMPI_PEER=1        messages of kernels on one host go from kernel to kernel; the host program asserts
+//                      that it exchanges none with kernels
 //   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost
 #pragma once
 
@@ -22,6 +24,7 @@ struct Settings {
   std::size_t bounce_piece;  ///< one such part
   WantedLowering lowering;
   bool stats;
+  bool peer;
 };
 
 /// A value that is no number, or out of range, ends the program; its last words name the variable, the

@@ -28,6 +28,8 @@ constexpr std::uint64_t content_mask = (std::uint64_t(1) << 48) - 1;
 /// In place of a number of bytes: the device does not know the datatype; in place of a request to
 /// wait for: it was a kernel's once.
 constexpr std::uint64_t unknown_bytes = content_mask;
+/// In the same place: the message that a kernel has brought is longer than the receive's buffer.
+constexpr std::uint64_t truncated_bytes = content_mask - 1;
 
 GMPI_HOST_DEVICE constexpr std::uint64_t tag_word(std::uint64_t content, std::uint32_t generation) {
   return (content & content_mask) | std::uint64_t(generation & 0xffff) << 48;
@@ -50,6 +52,7 @@ struct Attribute {
   Scope scope;
   bool inline_in;         ///< the data to send lies beside the Attribute
   bool tagged;            ///< and in words with the Attribute's generation
+  bool peer;              ///< a kernel waits for another: the proxy is only to know of it
   bool detached;          ///< nobody waits for a Reply, and there is no request slot
   std::uint32_t slot;     ///< request slot, below 1024
   std::uint32_t launch;   ///< index of the launch it comes from
@@ -112,7 +115,8 @@ GMPI_HOST_DEVICE inline void pack_head(const Attribute &attribute, std::uint64_t
              std::uint64_t(attribute.inline_in) << 10 | std::uint64_t(attribute.detached) << 11 |
              std::uint64_t(attribute.slot) << 12 | std::uint64_t(attribute.launch & 0xffffff) << 24;
   words[2] = std::uint64_t(attribute.turn & 0xffff) |
-             std::uint64_t(attribute.serial & 0xffff) << 16 | std::uint64_t(attribute.tagged) << 32;
+             std::uint64_t(attribute.serial & 0xffff) << 16 | std::uint64_t(attribute.tagged) << 32 |
+             std::uint64_t(attribute.peer) << 33;
   words[3] = attribute.in_bytes;
 }
 GMPI_HOST_DEVICE inline void pack_contents(const Attribute &attribute, std::uint64_t *words) {
@@ -141,6 +145,7 @@ inline void unpack(const std::uint64_t *words, Attribute &attribute) {
   attribute.turn = words[2] & 0xffff;
   attribute.serial = words[2] >> 16 & 0xffff;
   attribute.tagged = words[2] >> 32 & 1;
+  attribute.peer = words[2] >> 33 & 1;
   attribute.in_bytes = content_of(words[3]);
   attribute.arguments = decode_arguments(attribute.function, words + 4);
 }

@@ -11,6 +11,7 @@
 
 #include "../mpi/buffers.hpp"
 #include "../mpi/datatypes_device.hpp"
+#include "../peer/collectives_device.hpp"
 #include "call_result.hpp"
 #include "team_device.hpp"
 
@@ -203,6 +204,13 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
     return result;
   }
   bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
+  if (peer::Comm *comm = peer::find_comm(a.comm))
+    if (!unknown && peer::takes<F>(*comm, a)) {
+      CallResult result = peer::communicate<F>(team, site, a, buffers, *comm);
+      if (nonblocking)
+        team.share(result.request, &BlockState::request);
+      return result;
+    }
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
   bool inline_in = buffers.in_bytes <= inline_bytes;
@@ -233,6 +241,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
       attribute.serial = record.serial;
       if (nonblocking) {
         record.out = buffers.out;
+        record.peer = false;
         record.expected = waiting.expected;
         request = encode_request({waiting.slot, context.device, record.serial});
       }
@@ -278,6 +287,9 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
   bool ours =
       is_kernel_request(request) && decode_request(request).device == context.device &&
       (context.records[waiting.slot].serial & serial_mask) == decode_request(request).serial;
+  if (ours && context.records[waiting.slot].peer)
+    return peer::complete(team, {wait ? Function::Wait : Function::Test, Team::scope, site},
+                          request, wait);
   void *out = nullptr;
   if (ours) {
     const RequestRecord &record = context.records[waiting.slot];
@@ -310,6 +322,32 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
   team.sync();
   give_slot(team, waiting.slot);
   return result;
+}
+
+/// See its declaration.
+template <class Team>
+GMPI_NOINLINE int peer::refuse_truncated(Team team, Call call, MPI_Comm comm) {
+  Waiting waiting{};
+  waiting.site = call.site;
+  Arguments a{};
+  a.comm = comm;
+  if (team.leads()) {
+    Attribute attribute{};
+    attribute.function = call.function;
+    attribute.scope = Team::scope;
+    attribute.launch = block_state().launch_index;
+    attribute.in_bytes = truncated_bytes;
+    attribute.slot = waiting.slot = acquire_slot(context);
+    attribute.turn = waiting.turn = context.records[waiting.slot].turn;
+    attribute.serial = context.records[waiting.slot].serial;
+    attribute.site = call.site;
+    attribute.arguments = a;
+    post(context, attribute);
+  }
+  CallResult result = drain(team, waiting, nullptr, nullptr);
+  team.sync();
+  give_slot(team, waiting.slot);
+  return result.error;
 }
 
 /// Waits for all; where the caller wants no statuses. A status each: the caller waits one by one.

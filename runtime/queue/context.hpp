@@ -3,6 +3,7 @@
 // copy in constant memory. Host and device.
 #pragma once
 
+#include "../peer/layout.hpp"
 #include "attribute.hpp"
 
 namespace gmpi {
@@ -40,6 +41,7 @@ struct RequestRecord {
   std::uint32_t turn;     ///< generation of the last Reply seen
   std::uint32_t serial;   ///< counts the slot's uses
   void *out;              ///< receive buffer of a nonblocking call
+  bool peer;              ///< a nonblocking call's messages go from kernel to kernel
   std::uint32_t expected; ///< its room, if that is short enough for data that comes with a Reply
 };
 
@@ -49,10 +51,26 @@ struct HostRelease {
   std::uint32_t turn;
 };
 
+/// What a datatype's elements are, where kernels can calculate with them.
+enum class Number : std::uint32_t {
+  none,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float32,
+  float64,
+};
+
 /// Size and extent of a predefined datatype, in bytes; an empty entry has extent 0.
 struct DatatypeEntry {
   MPI_Datatype handle;
   std::int32_t size, extent;
+  Number number;
 };
 
 /// Work that the block which makes a grid-scope call hands to the other blocks. With the command
@@ -114,6 +132,8 @@ struct Context {
   std::int32_t world_rank, world_size;
   std::int32_t tag_upper_bound; ///< MPI_TAG_UB
   std::uint32_t device;         ///< number that this device's requests carry
+  peer::State *peer;       ///< for messages from kernel to kernel; null: there are none
+  peer::Comm *peer_world;  ///< MPI_COMM_WORLD, if they are such
   std::uint64_t zero; ///< always; the compiler does not know it: see device::apart()
   DatatypeEntry datatypes[datatype_slots];
 #ifdef OPEN_MPI

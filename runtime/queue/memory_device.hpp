@@ -96,6 +96,20 @@ GMPI_DEVICE unsigned long long load_relaxed_device(const unsigned long long *fro
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
+GMPI_DEVICE std::uint32_t load_relaxed_system(const std::uint32_t *from) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+GMPI_DEVICE void store_relaxed_system(std::uint32_t *to, std::uint32_t value) {
+  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+GMPI_DEVICE void store_relaxed_device(unsigned long long *to, unsigned long long value) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+GMPI_DEVICE void store_release_device(std::uint32_t *to, std::uint32_t value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
 GMPI_DEVICE unsigned long long add_relaxed_device(unsigned long long *to,
                                                   unsigned long long value) {
   unsigned long long old;
@@ -164,6 +178,18 @@ inline std::uint64_t load_weak(const std::uint64_t *from) { return load_system(f
 inline void fence_device() {}
 template <class T> T load_acquire_device(const T *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+inline std::uint32_t load_relaxed_system(const std::uint32_t *from) {
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+inline void store_relaxed_system(std::uint32_t *to, std::uint32_t value) {
+  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+inline void store_relaxed_device(unsigned long long *to, unsigned long long value) {
+  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+inline void store_release_device(std::uint32_t *to, std::uint32_t value) {
+  __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 inline void store_release_device(unsigned long long *to, unsigned long long value) {
   __atomic_store_n(to, value, __ATOMIC_RELEASE);

@@ -25,6 +25,10 @@ struct ThreadTeam {
   }
   GMPI_DEVICE void sync() const {}
   template <class T> GMPI_DEVICE void share(T &, T BlockState::*) const {}
+  GMPI_DEVICE void number(unsigned &rank, unsigned &size) const {
+    rank = 0;
+    size = 1;
+  }
   GMPI_DEVICE void write_data(unsigned long long ticket, const void *from,
                               std::uint32_t bytes) const {
     device::write_data(context, ticket, from, static_cast<std::int32_t>(bytes), 0, 1);
@@ -33,7 +37,7 @@ struct ThreadTeam {
     copy_share(to, from, bytes, 0, 1);
   }
   GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
-                           unsigned long long bytes) const {
+                           unsigned long long bytes, bool = true) const {
     copy_share(static_cast<unsigned char *>(to) + offset, from, bytes, 0, 1);
   }
 

@@ -1,0 +1,233 @@
+// The peer transport: messages from GPU to GPU of one host, with no host on the way. What ranks share,
+// and what a rank keeps for itself. Host and device.
+//
+// Invariant: a channel leads from one rank to another, through a ring of slots in the receiver's
+// memory. Sixteen bytes, a packet, carry eight of data and, twice, their lap's number: half a packet
+// arrives as one, so a packet whose two laps are right is whole and new, and nothing else guards it:
+// no flag, no fence. A message takes whole slots that follow each other, its header the first two
+// packets. The sender writes slot number q once the receiver has freed it q / channel_slots times.
+#pragma once
+
+#include "../queue/scope.hpp"
+#include "../mpi/mpi_library.hpp"
+
+#include <cstddef>
+
+namespace gmpi::peer {
+
+constexpr std::uint32_t channel_slots = 2048; ///< a power of two
+constexpr std::uint32_t slot_packets = 128;
+constexpr std::uint32_t packet_words = 2; ///< of eight bytes
+constexpr std::uint32_t packet_bytes = 8; ///< of data in a packet
+constexpr std::uint32_t header_packets = 2;
+/// Longer messages are announced, and sent when a receive has matched.
+constexpr std::uint32_t eager_bytes = 65536;
+constexpr std::uint32_t max_peers = 64; ///< ranks on a host
+constexpr std::uint32_t max_comms = 64;
+constexpr std::uint32_t any_source = 0xffff;
+
+/// Of messages that have arrived before their receive, so many are kept with up to small_bytes of data
+/// (or none yet), and so many with more.
+constexpr std::uint32_t small_kept = 8192, large_kept = 256;
+constexpr std::uint32_t small_bytes = 1024;
+
+/// One round of a collective call moves so much from each rank to each.
+constexpr std::uint32_t round_bytes = 65536;
+constexpr std::uint32_t round_packets = round_bytes / packet_bytes + 1; ///< the first says hello
+
+GMPI_HOST_DEVICE constexpr std::uint64_t packets_for(std::uint64_t bytes) {
+  return header_packets + (bytes + packet_bytes - 1) / packet_bytes;
+}
+GMPI_HOST_DEVICE constexpr std::uint64_t slots_for(std::uint64_t bytes) {
+  return (packets_for(bytes) + slot_packets - 1) / slot_packets;
+}
+
+enum class MessageKind : std::uint8_t {
+  eager,       ///< with its data
+  synchronous, ///< the same; the sender waits for the match
+  announced,   ///< without: the sender waits for the match, and sends it then
+  data,        ///< of a message that was announced; `tag` is the receiver's request
+};
+
+/// A message's first two packets.
+struct Header {
+  MessageKind kind;
+  std::uint16_t context; ///< of the communicator
+  std::uint16_t request; ///< the sender's, where it waits for the match
+  std::uint16_t serial;  ///< and which use of it
+  std::int32_t tag;
+  std::uint64_t bytes; ///< below 2^48
+};
+
+/// The two data words of packet 0 or 1 of a message.
+GMPI_HOST_DEVICE inline std::uint64_t pack_header(const Header &header, std::uint32_t packet) {
+  return packet == 0 ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
+                           std::uint64_t(header.kind) << 48 |
+                           std::uint64_t(header.request) << 52
+                     : header.bytes | std::uint64_t(header.serial) << 48;
+}
+GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t second) {
+  Header header{};
+  header.tag = static_cast<std::int32_t>(first);
+  header.context = static_cast<std::uint16_t>(first >> 32);
+  header.kind = static_cast<MessageKind>(first >> 48 & 15);
+  header.request = static_cast<std::uint16_t>(first >> 52);
+  header.bytes = second & ((std::uint64_t(1) << 48) - 1);
+  header.serial = static_cast<std::uint16_t>(second >> 48);
+  return header;
+}
+
+/// What a rank's memory holds for the others to write, by offset in bytes.
+struct Shared {
+  std::uint32_t ranks; ///< on this host
+
+  static constexpr std::size_t channel_bytes =
+      std::size_t(channel_slots) * slot_packets * packet_words * sizeof(std::uint64_t);
+  static constexpr std::size_t freed_bytes = channel_slots * sizeof(std::uint32_t);
+  static constexpr std::size_t acks_bytes = 1024 * packet_words * sizeof(std::uint64_t);
+
+  /// Packets from `source`.
+  std::size_t channel(std::uint32_t source) const { return source * channel_bytes; }
+  /// How often `destination` has freed each slot of the channel to it.
+  std::size_t freed(std::uint32_t destination) const {
+    return ranks * channel_bytes + destination * freed_bytes;
+  }
+  /// One packet a request of this rank's: which request of the receiver's has matched.
+  std::size_t acks() const { return freed(ranks); }
+  std::size_t bytes() const { return acks() + acks_bytes; }
+};
+
+/// Another rank of this host, or this one itself, as this one reaches it.
+struct Peer {
+  std::uint64_t *out;       ///< packets to it, in its memory
+  std::uint32_t *out_freed; ///< in ours
+  std::uint64_t *in;        ///< packets from it, in ours
+  std::uint32_t *in_freed;  ///< in its memory
+  std::uint64_t *acks;      ///< in its memory
+};
+
+/// A communicator whose messages kernels carry themselves.
+struct Comm {
+  MPI_Comm handle;
+  std::uint32_t context; ///< the same on all its ranks; 0: free
+  std::int32_t rank, size;
+  std::uint32_t round;                  ///< of collective calls, so far
+  std::uint64_t *rounds[max_peers];     ///< by rank: [2][size][round_packets], in that rank's memory
+  unsigned char *scratch;               ///< [2][round_bytes]
+  std::uint16_t peer_of[max_peers];     ///< by rank
+  std::uint16_t rank_of[max_peers];     ///< by peer
+};
+
+enum class RequestState : std::uint32_t {
+  idle,
+  posted,        ///< a receive that no message has matched
+  awaiting_data, ///< its message was announced
+  receiving,     ///< its message is on its way through the channel, or there
+  queued,        ///< a send whose slots are not free yet
+  awaiting_match,
+  sending,
+  done,
+};
+
+/// A send or receive that does not end at once, by request slot.
+struct Request {
+  std::uint32_t state; ///< RequestState
+  std::uint32_t busy;  ///< somebody carries it on
+  std::uint32_t next;  ///< in the list of posted receives
+  std::uint32_t own;   ///< others cannot reach its data: only who waits for it carries it on
+  std::uint32_t sends;
+  const Comm *comm;
+  std::uint32_t peer;  ///< any_source: not known yet
+  std::int32_t tag;    ///< that a receive wants
+  std::uint32_t staging; ///< large kept entry whose memory `data` is, or `nothing`
+  unsigned char *data;
+  unsigned long long room;  ///< bytes at `data`
+  Header header;            ///< of the message
+  unsigned long long first; ///< its first slot
+  unsigned long long moved; ///< slots that are done
+};
+
+/// A message that came before its receive.
+struct Kept {
+  std::uint32_t next;
+  std::uint32_t peer;
+  unsigned long long first; ///< its first slot, while its data is in the channel yet
+  Header header;
+};
+
+constexpr std::uint32_t nothing = ~0u; ///< end of a list
+
+/// What a waiting thread looks at all the time: 16 bytes, one load.
+struct alignas(16) Summary {
+  std::uint32_t posted; ///< receives that wait for a message, or for their announced data
+  std::uint32_t kept;   ///< messages that wait for a receive
+  std::uint32_t active; ///< transfers for whoever has time
+  std::uint32_t told;   ///< waits that the proxy knows of
+};
+
+struct Line {
+  alignas(64) unsigned long long next; ///< slot number; in a receiver's, the top bit: somebody looks
+  unsigned long long free_until;       ///< sender: slots below are known to be free
+};
+
+/// A rank's own state, in device memory, zero at first but for what Links sets.
+struct State {
+  Summary summary;
+  std::uint32_t lock; ///< of all lists
+  std::uint32_t peers;
+  std::uint32_t comms_used;
+  std::uint32_t first_posted, last_posted;
+  std::uint32_t first_kept, last_kept;
+  std::uint32_t free_small, free_large;
+  std::uint32_t active[32]; ///< bits: requests that are queued .. sending or receiving
+  std::uint64_t *acks;      ///< this rank's
+  unsigned char *kept_data; ///< [small_kept][small_bytes], [large_kept][eager_bytes]
+  unsigned long long last_told; ///< when the proxy was told last that this rank goes on
+  unsigned long long calls, bytes; ///< for statistics
+  Peer peer[max_peers];
+  Line sending[max_peers], receiving[max_peers];
+  Request requests[1024];
+  Comm comms[max_comms];
+  Kept kept[small_kept + large_kept];
+};
+
+constexpr unsigned long long locked = 1ull << 63;
+
+/// A message on its way through a channel.
+struct Transfer {
+  std::uint64_t *ring;
+  std::uint32_t *freed;     ///< where the receiver tells that it has freed slots
+  unsigned long long first; ///< its first slot
+  unsigned char *data;
+  unsigned long long room;  ///< bytes at `data`; what is beyond is read and dropped
+  Header header;
+};
+
+/// What a thread has found to do, for all of its team.
+enum class WorkKind : std::uint32_t {
+  none,
+  over,     ///< what was waited for has come
+  keep,     ///< read a message's data into its place; lock and channel are held meanwhile
+  carry_on, ///< a request, which is now held
+};
+struct Work {
+  WorkKind kind;
+  std::uint32_t index;
+};
+
+/// Slots of a message that are to be written or read now.
+struct Step {
+  enum Kind : std::uint32_t { none, write, read } kind;
+  unsigned long long low, high;
+  Transfer transfer;
+};
+
+/// How a call begins: what its team does at once, and which request is left of it.
+struct Begun {
+  Step step;
+  std::uint32_t request; ///< `nothing`: none
+  std::uint32_t place;   ///< the message was kept there, or `nothing`
+  unsigned long long until; ///< a sender's slots are free when the channel is, up to here; 0: they are
+};
+
+} // namespace gmpi::peer

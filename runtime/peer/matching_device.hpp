@@ -1,0 +1,330 @@
+// Which receive gets which message: MPI's rules, applied by the receiving rank's own threads.
+//
+// Invariant: lists are changed under state.lock. A channel is looked at by whoever has set the top bit of
+// its line: in the order of its messages, each is given to the earliest posted receive that it matches, or
+// kept. Who has posted nothing may look at a channel without the lock while nobody has posted anything,
+// nothing is kept and nothing is active: then no receive goes before its own.
+#pragma once
+
+#include "channel_device.hpp"
+
+namespace gmpi::device::peer {
+
+GMPI_DEVICE RequestState state_of(const Request &request) {
+  return static_cast<RequestState>(load_acquire_device(&request.state));
+}
+/// What was written of the request before is there for whoever sees this.
+GMPI_DEVICE void set_state(Request &request, RequestState to) {
+  store_release_device(&request.state, static_cast<std::uint32_t>(to));
+}
+
+GMPI_DEVICE Summary look(const State &state) {
+  std::uint64_t a, b;
+  load_system(reinterpret_cast<const std::uint64_t *>(&state.summary), a, b);
+  return {static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(a >> 32),
+          static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(b >> 32)};
+}
+
+GMPI_DEVICE bool try_lock(State &state) {
+  if (load_relaxed_device(&state.lock) != 0 || atomicCAS(&state.lock, 0u, 1u) != 0)
+    return false;
+  acquire_device();
+  return true;
+}
+GMPI_DEVICE void lock(State &state) {
+  while (!try_lock(state))
+    pause();
+}
+GMPI_DEVICE void unlock(State &state) {
+  fence_device();
+  atomicExch(&state.lock, 0u);
+}
+
+GMPI_DEVICE bool matches(const Request &request, const Header &header, std::uint32_t from) {
+  return request.comm->context == header.context &&
+         (request.peer == any_source || request.peer == from) &&
+         (request.tag == MPI_ANY_TAG || request.tag == header.tag);
+}
+
+// --- lists, under the lock ---
+
+/// Adds `index` at the end of the list whose links `next_of` gives.
+template <class Next>
+GMPI_DEVICE void append(std::uint32_t &first, std::uint32_t &last, std::uint32_t index,
+                        Next next_of) {
+  next_of(index) = nothing;
+  if (first == nothing)
+    first = index;
+  else
+    next_of(last) = index;
+  last = index;
+}
+
+/// Takes the first that is `wanted` out of the list; `nothing` where none is.
+template <class Next, class Wanted>
+GMPI_DEVICE std::uint32_t take_first(std::uint32_t &first, std::uint32_t &last, Next next_of,
+                                     Wanted wanted) {
+  std::uint32_t before = nothing;
+  GMPI_NO_UNROLL
+  for (std::uint32_t at = first; at != nothing; before = at, at = next_of(at)) {
+    if (!wanted(at))
+      continue;
+    (before == nothing ? first : next_of(before)) = next_of(at);
+    if (last == at)
+      last = before;
+    return at;
+  }
+  return nothing;
+}
+
+GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::uint32_t from) {
+  return take_first(
+      state.first_posted, state.last_posted,
+      [&](std::uint32_t i) -> std::uint32_t & { return state.requests[i].next; },
+      [&](std::uint32_t i) { return matches(state.requests[i], header, from); });
+}
+GMPI_DEVICE std::uint32_t take_kept(State &state, const Request &request) {
+  return take_first(
+      state.first_kept, state.last_kept,
+      [&](std::uint32_t i) -> std::uint32_t & { return state.kept[i].next; },
+      [&](std::uint32_t i) { return matches(request, state.kept[i].header, state.kept[i].peer); });
+}
+GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
+  append(state.first_posted, state.last_posted, index,
+         [&](std::uint32_t i) -> std::uint32_t & { return state.requests[i].next; });
+}
+
+GMPI_DEVICE unsigned char *kept_memory(const State &state, std::uint32_t index) {
+  std::size_t large = index < small_kept ? 0 : index - small_kept;
+  std::size_t small = index < small_kept ? index : small_kept;
+  return state.kept_data + small * small_bytes + large * eager_bytes;
+}
+/// A place for so much data; `nothing` where all are in use.
+GMPI_DEVICE std::uint32_t take_place(State &state, unsigned long long bytes) {
+  std::uint32_t &list = bytes <= small_bytes ? state.free_small : state.free_large;
+  std::uint32_t index = list;
+  if (index != nothing)
+    list = state.kept[index].next;
+  return index;
+}
+GMPI_DEVICE void give_place(State &state, std::uint32_t index) {
+  std::uint32_t &list = index < small_kept ? state.free_small : state.free_large;
+  state.kept[index].next = list;
+  list = index;
+}
+
+// --- requests that somebody must carry on ---
+
+/// The request's record is complete.
+GMPI_DEVICE void activate(State &state, std::uint32_t index) {
+  fence_device();
+  atomicOr(&state.active[index / 32], 1u << index % 32);
+  atomicAdd(&state.summary.active, 1u);
+}
+GMPI_DEVICE void deactivate(State &state, std::uint32_t index) {
+  atomicAnd(&state.active[index / 32], ~(1u << index % 32));
+  atomicSub(&state.summary.active, 1u);
+}
+
+/// Never what an acknowledgement's packet shows that has been cleared.
+GMPI_DEVICE std::uint32_t lap_of_serial(std::uint32_t serial) { return (serial & 0xffff) | 0x10000; }
+
+/// Tells the sender of a message which request has matched it.
+GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header,
+                             std::uint32_t request) {
+  store_packet(state.peer[from].acks + header.request * packet_words, request,
+               lap_of_serial(header.serial));
+}
+
+/// A message's slots, from when its header has been seen.
+GMPI_DEVICE unsigned long long slots_of(const Header &header) {
+  return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes);
+}
+
+/// Gives the request its message, which lies in the channel from slot `first` on, or is announced there.
+GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &header,
+                              std::uint32_t from, unsigned long long first) {
+  Request &request = state.requests[index];
+  request.peer = from;
+  request.header = header;
+  request.first = first;
+  request.moved = 0;
+  if (header.kind == MessageKind::announced) {
+    set_state(request, RequestState::awaiting_data);
+    acknowledge(state, from, header, index);
+    return;
+  }
+  set_state(request, RequestState::receiving);
+  activate(state, index);
+  atomicSub(&state.summary.posted, 1u);
+  if (header.kind == MessageKind::synchronous)
+    acknowledge(state, from, header, index);
+}
+
+/// The data of an announced message comes: its envelope is known.
+GMPI_DEVICE void give_data(State &state, const Header &header, unsigned long long first) {
+  auto index = static_cast<std::uint32_t>(header.tag);
+  Request &request = state.requests[index];
+  request.header.kind = MessageKind::data;
+  request.first = first;
+  request.moved = 0;
+  set_state(request, RequestState::receiving);
+  activate(state, index);
+  atomicSub(&state.summary.posted, 1u);
+}
+
+// --- channels ---
+
+GMPI_DEVICE bool has_message(const State &state, std::uint32_t peer, unsigned long long next) {
+  return Packet::load(packet_at(state.peer[peer].in, next, 0)).shows(lap_of(next));
+}
+GMPI_DEVICE Header read_header(const State &state, std::uint32_t peer, unsigned long long next) {
+  const std::uint64_t *from = packet_at(state.peer[peer].in, next, 0);
+  return unpack_header(await_packet(from, lap_of(next)),
+                       await_packet(from + packet_words, lap_of(next)));
+}
+
+GMPI_DEVICE bool try_lock_channel(State &state, std::uint32_t peer, unsigned long long next) {
+  return (next & locked) == 0 && atomicCAS(&state.receiving[peer].next, next, next | locked) == next;
+}
+/// Gives it back, at slot number `next`.
+GMPI_DEVICE void unlock_channel(State &state, std::uint32_t peer, unsigned long long next) {
+  store_release_device(&state.receiving[peer].next, next);
+}
+
+/// Deals with one message at `next`, under the lock, the channel held. Returns the slot behind it, or
+/// `next` itself where it cannot be kept, or with work.kind keep.
+GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t from,
+                                            unsigned long long next, Work &work) {
+  Header header = read_header(state, from, next);
+  unsigned long long behind = next + slots_of(header);
+  if (header.kind == MessageKind::data) {
+    give_data(state, header, next);
+    return behind;
+  }
+  bool no_data = header.kind == MessageKind::announced || header.bytes == 0;
+  std::uint32_t posted = take_posted(state, header, from);
+  if (posted != nothing) {
+    give_message(state, posted, header, from, next);
+  } else {
+    std::uint32_t place = take_place(state, no_data ? 0 : header.bytes);
+    if (place == nothing)
+      return next;
+    state.kept[place].peer = from;
+    state.kept[place].header = header;
+    state.kept[place].first = next;
+    if (!no_data) {
+      work = {WorkKind::keep, place};
+      return next;
+    }
+    append(state.first_kept, state.last_kept, place,
+           [&](std::uint32_t i) -> std::uint32_t & { return state.kept[i].next; });
+    atomicAdd(&state.summary.kept, 1u);
+  }
+  if (header.kind == MessageKind::announced || (posted == nothing && no_data))
+    free_share(state.peer[from].in_freed, next, behind, 0, 1);
+  return behind;
+}
+
+/// Deals with what has arrived, under the lock. Work of kind keep: the lock is kept, and one channel.
+GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
+  Work work{};
+  GMPI_NO_UNROLL
+  for (std::uint32_t peer = 0; peer < state.peers; ++peer) {
+    unsigned long long next = load_relaxed_device(&state.receiving[peer].next);
+    if ((next & locked) || state.peer[peer].in == nullptr || !has_message(state, peer, next) ||
+        !try_lock_channel(state, peer, next))
+      continue;
+    GMPI_NO_UNROLL
+    for (;;) {
+      unsigned long long behind = take_message(state, peer, next, work);
+      if (work.kind == WorkKind::keep)
+        return work;
+      bool stuck = behind == next;
+      next = behind;
+      if (stuck || !has_message(state, peer, next))
+        break;
+    }
+    unlock_channel(state, peer, next);
+  }
+  return work;
+}
+
+/// The message's data is in its place, and its slots are given back.
+GMPI_DEVICE void end_keeping(State &state, std::uint32_t place) {
+  Kept &kept = state.kept[place];
+  append(state.first_kept, state.last_kept, place,
+         [&](std::uint32_t i) -> std::uint32_t & { return state.kept[i].next; });
+  atomicAdd(&state.summary.kept, 1u);
+  unlock_channel(state, kept.peer, kept.first + slots_of(kept.header));
+  unlock(state);
+}
+
+/// Whether carrying the request on would lead anywhere. A guess: it may have changed.
+GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::uint32_t index) {
+  switch (state_of(request)) {
+  case RequestState::queued:
+  case RequestState::sending: {
+    unsigned long long needed = request.first + request.moved;
+    if (state_of(request) == RequestState::queued)
+      needed += slots_of(request.header) - 1;
+    return load_relaxed_system(state.peer[request.peer].out_freed + needed % channel_slots) >=
+           lap_of(needed) - 1;
+  }
+  case RequestState::awaiting_match:
+    return Packet::load(state.acks + index * packet_words)
+        .shows(lap_of_serial(request.header.serial));
+  case RequestState::receiving:
+    return has_message(state, request.peer, request.first + request.moved);
+  default:
+    return false;
+  }
+}
+
+GMPI_DEVICE bool try_hold(Request &request) {
+  if (atomicCAS(&request.busy, 0u, 1u) != 0)
+    return false;
+  acquire_device();
+  return true;
+}
+GMPI_DEVICE void let_go(Request &request) {
+  fence_device();
+  atomicExch(&request.busy, 0u);
+}
+
+/// A request that somebody could carry on, held; `own`: the one that the caller waits for, or `nothing`.
+GMPI_OUT_OF_LINE Work look_for_active(State &state, std::uint32_t own) {
+  GMPI_NO_UNROLL
+  for (std::uint32_t word = 0; word < 32; ++word) {
+    std::uint32_t bits = load_relaxed_device(&state.active[word]);
+    GMPI_NO_UNROLL
+    while (bits != 0) {
+      std::uint32_t index = word * 32 + (__ffs(static_cast<int>(bits)) - 1);
+      bits &= bits - 1;
+      Request &request = state.requests[index];
+      if ((request.own && index != own) || load_relaxed_device(&request.busy) != 0 ||
+          !can_carry_on(state, request, index) || !try_hold(request))
+        continue;
+      if (can_carry_on(state, request, index))
+        return {WorkKind::carry_on, index};
+      let_go(request);
+    }
+  }
+  return {};
+}
+
+/// One look at what there is to do for this rank.
+GMPI_DEVICE Work look_for_work(State &state, std::uint32_t own) {
+  Summary summary = look(state);
+  Work work{};
+  if (summary.active != 0)
+    work = look_for_active(state, own);
+  if (work.kind == WorkKind::none && summary.posted != 0 && try_lock(state)) {
+    work = look_into_channels(state);
+    if (work.kind != WorkKind::keep)
+      unlock(state);
+  }
+  return work;
+}
+
+} // namespace gmpi::device::peer

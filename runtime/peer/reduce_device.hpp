@@ -1,0 +1,123 @@
+// MPI's predefined reductions, on the eight bytes of a packet.
+#pragma once
+
+#include "channel_device.hpp"
+
+namespace gmpi::device::peer {
+
+enum class Reduction : std::uint32_t { none, max, min, sum, prod, land, band, lor, bor, lxor, bxor };
+
+GMPI_DEVICE Reduction reduction_of(MPI_Op op) {
+  // Not a switch: handles need not be constants.
+  return op == MPI_SUM    ? Reduction::sum
+         : op == MPI_MAX  ? Reduction::max
+         : op == MPI_MIN  ? Reduction::min
+         : op == MPI_PROD ? Reduction::prod
+         : op == MPI_LAND ? Reduction::land
+         : op == MPI_BAND ? Reduction::band
+         : op == MPI_LOR  ? Reduction::lor
+         : op == MPI_BOR  ? Reduction::bor
+         : op == MPI_LXOR ? Reduction::lxor
+         : op == MPI_BXOR ? Reduction::bxor
+                          : Reduction::none;
+}
+
+/// What kind of number the datatype's elements are; none: not one that kernels reduce.
+GMPI_DEVICE Number number_of(MPI_Datatype datatype) {
+  std::uint32_t place = datatype_hash(datatype);
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < datatype_slots; ++i) {
+    const DatatypeEntry &entry = context.datatypes[(place + i) % datatype_slots];
+    if (entry.extent == 0)
+      break;
+    if (entry.handle == datatype)
+      return entry.number;
+  }
+  return Number::none;
+}
+
+GMPI_DEVICE bool can_reduce(MPI_Op op, MPI_Datatype datatype) {
+  Reduction reduction = reduction_of(op);
+  Number number = number_of(datatype);
+  if (number == Number::float32 || number == Number::float64)
+    return reduction >= Reduction::max && reduction <= Reduction::prod;
+  return number != Number::none && reduction != Reduction::none;
+}
+
+template <class T> GMPI_DEVICE T reduce_one(Reduction reduction, T a, T b) {
+  switch (reduction) {
+  case Reduction::max:
+    return a < b ? b : a;
+  case Reduction::min:
+    return b < a ? b : a;
+  case Reduction::sum:
+    return static_cast<T>(a + b);
+  case Reduction::prod:
+    return static_cast<T>(a * b);
+  default:
+    break;
+  }
+  if constexpr (std::is_integral<T>::value) {
+    switch (reduction) {
+    case Reduction::land:
+      return a && b;
+    case Reduction::lor:
+      return a || b;
+    case Reduction::lxor:
+      return !a != !b;
+    case Reduction::band:
+      return static_cast<T>(a & b);
+    case Reduction::bor:
+      return static_cast<T>(a | b);
+    case Reduction::bxor:
+      return static_cast<T>(a ^ b);
+    default:
+      break;
+    }
+  }
+  return a;
+}
+
+/// As many elements as there are in eight bytes.
+template <class T>
+GMPI_DEVICE std::uint64_t reduce_each(Reduction reduction, std::uint64_t a, std::uint64_t b) {
+  constexpr int count = 8 / sizeof(T);
+  T left[count], right[count];
+  memcpy(left, &a, 8);
+  memcpy(right, &b, 8);
+  GMPI_UNROLL
+  for (int i = 0; i < count; ++i)
+    left[i] = reduce_one(reduction, left[i], right[i]);
+  memcpy(&a, left, 8);
+  return a;
+}
+
+GMPI_OUT_OF_LINE std::uint64_t reduce(Reduction reduction, Number number, std::uint64_t a,
+                                      std::uint64_t b) {
+  switch (number) {
+  case Number::float64:
+    return reduce_each<double>(reduction, a, b);
+  case Number::float32:
+    return reduce_each<float>(reduction, a, b);
+  case Number::int8:
+    return reduce_each<std::int8_t>(reduction, a, b);
+  case Number::uint8:
+    return reduce_each<std::uint8_t>(reduction, a, b);
+  case Number::int16:
+    return reduce_each<std::int16_t>(reduction, a, b);
+  case Number::uint16:
+    return reduce_each<std::uint16_t>(reduction, a, b);
+  case Number::int32:
+    return reduce_each<std::int32_t>(reduction, a, b);
+  case Number::uint32:
+    return reduce_each<std::uint32_t>(reduction, a, b);
+  case Number::int64:
+    return reduce_each<std::int64_t>(reduction, a, b);
+  case Number::uint64:
+    return reduce_each<std::uint64_t>(reduction, a, b);
+  default:
+    return a;
+  }
+}
+
+} // namespace gmpi::device::peer
