@@ -26,6 +26,17 @@ inline Context context;
 static __constant__ Context context;
 #endif
 
+/// The function's address, such that the compiler cannot see through it.
+template <class Result, class... Values>
+GMPI_DEVICE auto unseen(Result (*function)(Values...)) -> Result (*)(Values...) {
+#ifdef GMPI_DEVICE_CPU
+  return function;
+#else
+  return reinterpret_cast<Result (*)(Values...)>(reinterpret_cast<std::uint64_t>(function) +
+                                                 context.zero);
+#endif
+}
+
 /// `function` itself or, with -DGMPI_FEW_REGISTERS, its address that the compiler cannot see
 /// through. nvcc gives functions that call each other registers side by side, so a kernel needs its
 /// own and all that the longest chain of calls needs. What it does not know to be called saves what
@@ -34,8 +45,7 @@ static __constant__ Context context;
 template <class Result, class... Values>
 GMPI_DEVICE auto apart(Result (*function)(Values...)) -> Result (*)(Values...) {
 #ifdef GMPI_FEW_REGISTERS
-  return reinterpret_cast<Result (*)(Values...)>(reinterpret_cast<std::uint64_t>(function) +
-                                                 context.zero);
+  return unseen(function);
 #else
   return function;
 #endif

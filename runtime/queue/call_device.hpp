@@ -206,7 +206,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
   bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
   if (peer::Comm *comm = peer::find_comm(a.comm))
     if (!unknown && peer::takes<F>(*comm, a)) {
-      CallResult result = peer::communicate<F>(team, site, a, buffers, *comm);
+      CallResult result = unseen(&peer::communicate<F, Team>)(team, site, a, buffers, *comm);
       if (nonblocking)
         team.share(result.request, &BlockState::request);
       return result;
@@ -288,7 +288,7 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
       is_kernel_request(request) && decode_request(request).device == context.device &&
       (context.records[waiting.slot].serial & serial_mask) == decode_request(request).serial;
   if (ours && context.records[waiting.slot].peer)
-    return peer::complete(team, {wait ? Function::Wait : Function::Test, Team::scope, site},
+    return unseen(&peer::complete<Team>)(team, {wait ? Function::Wait : Function::Test, Team::scope, site},
                           request, wait);
   void *out = nullptr;
   if (ours) {
