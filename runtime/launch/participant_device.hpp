@@ -9,6 +9,7 @@
 // (__syncthreads counts living threads), so only the counting is done here.
 #pragma once
 
+#include "../peer/share.hpp"
 #include "../queue/request_slots_device.hpp"
 #include "bind_arguments.hpp"
 
@@ -94,12 +95,7 @@ struct BlockState {
   std::uint64_t reply[reply_words];                       ///< its last Reply, packed
   alignas(16) unsigned char small[reply_data_bytes + 12]; ///< the data that came with it
   CallResult result;
-  // What the leader of a call from kernel to kernel tells the others.
-  peer::Work peer_work;
-  peer::Step peer_step;
-  peer::Begun peer_begun;
-  peer::Request peer_request;
-  std::uint32_t peer_round;
+  peer::Share peer; ///< what the leader of a call from kernel to kernel tells the others
 };
 
 #ifdef GMPI_DEVICE_CPU

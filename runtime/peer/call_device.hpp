@@ -1,8 +1,11 @@
 // Point-to-point calls on communicators whose messages kernels carry themselves.
 //
 // Invariant: whoever waits carries on whatever this rank has to do, its own and others'; so a rank that
-// waits never keeps another from ending. What goes in one step of a call holds no lock but for a copy of
-// at most eager_bytes.
+// waits never keeps another from ending. Nobody holds a lock while others must do something, but for the
+// rest of a message of at most eager_bytes that is being written.
+//
+// A team's leader decides, and tells the others in team.shared(): structs that each thread had for itself
+// would be hundreds of bytes of local memory in every thread.
 #pragma once
 
 #include "../mpi/datatypes_device.hpp"
@@ -27,28 +30,28 @@ GMPI_DEVICE Comm *find_comm(MPI_Comm comm) {
   return nullptr;
 }
 
-/// Whose call it is.
-struct Call {
-  Function function;
-  Scope scope;
-  Site site;
+/// A thread that makes its call alone.
+struct Alone {
+  static constexpr Scope scope = Scope::thread;
+  Share *own;
+
+  GMPI_DEVICE bool leads() const { return true; }
+  GMPI_DEVICE Share &shared() const { return *own; }
+  GMPI_DEVICE void sync() const {}
+  GMPI_DEVICE void number(unsigned &rank, unsigned &size) const {
+    rank = 0;
+    size = 1;
+  }
+  GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) const {
+    copy_share(to, from, bytes, 0, 1);
+  }
+  GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
+                           unsigned long long bytes, bool) const {
+    copy_share(static_cast<unsigned char *>(to) + offset, from, bytes, 0, 1);
+  }
 };
 
 // --- the proxy's knowledge ---
-
-/// What is waited for: a request's end, slots of the channel to `peer`, or the others of a collective
-/// call.
-struct Wait {
-  enum For : std::uint32_t { request_done, slots, others } what;
-  Call call;
-  const Comm *comm;
-  std::uint32_t request; ///< or `nothing`
-  std::uint32_t peer;
-  unsigned long long until; ///< a slot number, or a collective call's round
-  int rank, tag;            ///< for reports; of a collective call, its root
-  unsigned long long since;
-  std::uint32_t told; ///< the request slot under which the proxy knows of it, or `nothing`
-};
 
 /// Tells the proxy of a wait, once it is long: for its reports.
 GMPI_OUT_OF_LINE void tell_of(State &state, Wait &wait) {
@@ -130,154 +133,158 @@ GMPI_OUT_OF_LINE Work await(State &state, Wait &wait) {
 }
 
 /// What is to be done next for a request that the caller holds.
-GMPI_OUT_OF_LINE Step begin_step(State &state, std::uint32_t index) {
+GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) {
   constexpr unsigned long long at_most = 64;
   Request &request = state.requests[index];
-  Step step{};
+  const Peer &peer = state.peer[request.peer];
+  unsigned long long all = slots_of(request.header);
+  step.kind = Step::none;
+  step.low = request.moved;
   step.transfer.first = request.first;
   step.transfer.data = request.data;
   step.transfer.room = request.room;
   step.transfer.header = request.header;
-  const Peer &peer = state.peer[request.peer];
-  unsigned long long all = slots_of(request.header);
+  step.transfer.ring = peer.out;
+  step.transfer.freed = peer.in_freed;
   switch (state_of(request)) {
   case RequestState::queued:
-    if (look_for_free(state, request.peer, request.first + all) < request.first + all)
-      return step;
     step.high = all;
-    step.kind = Step::write;
-    break;
+    if (look_for_free(state, request.peer, request.first + all) >= request.first + all)
+      step.kind = Step::write;
+    return;
   case RequestState::awaiting_match: {
     Packet match = Packet::load(state.acks + index * packet_words);
     if (!match.shows(lap_of_serial(request.header.serial)))
-      return step;
+      return;
     if (request.header.kind == MessageKind::synchronous) {
-      deactivate(state, index);
-      set_state(request, RequestState::done);
-      return step;
+      step.kind = Step::over;
+      return;
     }
     request.header.kind = MessageKind::data;
     request.header.tag = static_cast<std::int32_t>(match.data());
     request.first = take_slots(state, request.peer, slots_for(request.header.bytes));
     set_state(request, RequestState::sending);
-    return step;
+    return;
   }
   case RequestState::sending: {
-    step.low = request.moved;
     step.high = all - step.low < at_most ? all : step.low + at_most;
     unsigned long long until = look_for_free(state, request.peer, request.first + step.high);
     if (until <= request.first + step.low)
-      return step;
+      return;
     if (until - request.first < step.high)
       step.high = until - request.first;
     step.kind = Step::write;
-    break;
+    return;
   }
   case RequestState::receiving:
     // As much as is known to be on its way: the sender writes a message's slots in order.
-    step.low = request.moved;
+    step.transfer.ring = peer.in;
+    GMPI_NO_UNROLL
     for (unsigned long long some = at_most; some != 0; some /= 8) {
       step.high = all - step.low < some ? all : step.low + some;
       if (has_message(state, request.peer, request.first + step.high - 1)) {
         step.kind = Step::read;
-        break;
+        return;
       }
     }
-    break;
+    return;
   default:
-    return step;
+    return;
   }
-  step.transfer.ring = step.kind == Step::read ? peer.in : peer.out;
-  step.transfer.freed = peer.in_freed;
-  return step;
 }
 
-GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, Step::Kind kind,
-                               unsigned long long moved) {
+GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &step) {
   Request &request = state.requests[index];
-  if (kind == Step::none)
-    return let_go(request);
-  bool sent_whole = state_of(request) == RequestState::queued;
-  request.moved = moved;
-  if (sent_whole && request.header.kind != MessageKind::eager) {
-    request.moved = 0;
-    set_state(request, RequestState::awaiting_match);
-  } else if (moved == slots_of(request.header)) {
-    deactivate(state, index);
-    set_state(request, RequestState::done);
+  bool over = step.kind == Step::over;
+  if (step.kind == Step::write || step.kind == Step::read) {
+    if (state_of(request) == RequestState::queued && request.header.kind != MessageKind::eager) {
+      set_state(request, RequestState::awaiting_match);
+    } else {
+      request.moved = step.high;
+      over = step.high == slots_of(request.header);
+    }
   }
-  let_go(request);
+  if (!over)
+    return let_go(request);
+  deactivate(state, index);
+  set_state(request, RequestState::done); // from here on it may be another's
 }
 
-/// Writes or reads what `step` says, as a team, and gives back what was read. Ends with the team's
-/// barrier.
-template <class Team> GMPI_NOINLINE void do_step(Team team, const Step &step) {
+/// Writes or reads what team.shared().step says, and gives back what was read. All members know the
+/// step. Ends with the team's barrier, but for what is given back.
+template <class Team> GMPI_DEVICE void do_step(const Team &team) {
+  const Step &step = team.shared().step;
   unsigned rank = 0, size = 1;
-  const Transfer &t = step.transfer;
-  bool alone = is_local(t.data) && Team::scope != Scope::thread;
+  bool alone = is_local(step.transfer.data) && Team::scope != Scope::thread;
   if (!alone)
     team.number(rank, size);
   if (step.kind == Step::write) {
     if (!alone || team.leads())
-      write_share(t, step.low, step.high, rank, size);
+      write_share(step.transfer, step.low, step.high, rank, size);
     team.sync();
     return;
   }
-  read_share(t, step.low, step.high, rank, size);
+  read_share(step.transfer, step.low, step.high, rank, size);
   team.sync();
+  const Transfer &t = step.transfer;
   free_share(t.freed, t.first + step.low, t.first + step.high, rank, size);
 }
 
-/// Does what one member has found.
-template <class Team> GMPI_NOINLINE void do_work(Team team, Work work) {
+/// Does what the leader has found.
+template <class Team> GMPI_NOINLINE void do_work(Team team) {
   State &state = *context.peer;
-  Step step{};
+  Share &shared = team.shared();
   if (team.leads()) {
-    if (work.kind == WorkKind::keep) {
-      const Kept &kept = state.kept[work.index];
+    if (shared.work.kind == WorkKind::keep) {
+      const Kept &kept = state.kept[shared.work.index];
       const Peer &peer = state.peer[kept.peer];
-      step = {Step::read, 0, slots_of(kept.header),
-              {peer.in, peer.in_freed, kept.first, kept_memory(state, work.index),
-               kept.header.bytes, kept.header}};
+      shared.step = {Step::read, 0, slots_of(kept.header),
+                     {peer.in, peer.in_freed, kept.first, kept_memory(state, shared.work.index),
+                      kept.header.bytes, kept.header}};
     } else {
-      step = begin_step(state, work.index);
+      begin_step(state, shared.work.index, shared.step);
     }
   }
-  team.share(step, &BlockState::peer_step);
-  if (step.kind != Step::none)
-    do_step(team, step);
   team.sync();
-  if (!team.leads())
-    return;
-  if (work.kind == WorkKind::keep)
-    end_keeping(state, work.index);
-  else
-    end_step(state, work.index, step.kind, step.high);
+  if (shared.step.kind == Step::write || shared.step.kind == Step::read)
+    do_step(team);
+  team.sync();
+  if (team.leads()) {
+    if (shared.work.kind == WorkKind::keep)
+      end_keeping(state, shared.work.index);
+    else
+      end_step(state, shared.work.index, shared.step);
+  }
+  team.sync();
 }
 
-/// The team waits, and works meanwhile. `wait` is the leader's.
-template <class Team> GMPI_NOINLINE void wait_for(Team team, Wait wait) {
-  if (team.leads())
-    wait.since = nanoseconds();
+/// The team waits for what the leader has put into shared().wait, and works meanwhile.
+template <class Team> GMPI_NOINLINE void wait_for(Team team) {
+  Share &shared = team.shared();
+  if (team.leads()) {
+    shared.wait.since = nanoseconds();
+    shared.wait.told = nothing;
+  }
   for (;;) {
-    Work work{};
     if (team.leads())
-      work = await(*context.peer, wait);
-    team.share(work, &BlockState::peer_work);
-    if (work.kind == WorkKind::over)
+      shared.work = await(*context.peer, shared.wait);
+    team.sync();
+    bool over = shared.work.kind == WorkKind::over;
+    team.sync();
+    if (over)
       return;
-    do_work(team, work);
+    do_work(team);
   }
 }
 
-// --- beginning ---
+// --- sending ---
 
-/// A new request of this rank's; the caller fills it.
+/// A new request of this rank's; the caller fills the rest.
 GMPI_DEVICE std::uint32_t new_request(State &state, bool sends, const Comm &comm, void *data,
                                       unsigned long long room) {
   std::uint32_t index = acquire_slot(context);
   Request &request = state.requests[index];
-  request.busy = 0;
+  request.busy = 1;
   request.comm = &comm;
   request.sends = sends;
   request.own = is_local(data) || is_shared(data);
@@ -289,97 +296,114 @@ GMPI_DEVICE std::uint32_t new_request(State &state, bool sends, const Comm &comm
   return index;
 }
 
-/// One thread takes the message's slots and says what its team does at once.
-GMPI_OUT_OF_LINE Begun begin_send(State &state, const Comm &comm, std::uint32_t peer, int tag,
-                                  const void *data, unsigned long long bytes, bool synchronous,
-                                  bool nonblocking) {
-  Begun begun{};
-  begun.request = begun.place = nothing;
-  Transfer &t = begun.step.transfer;
-  t.ring = state.peer[peer].out;
-  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
-  t.room = bytes;
-  t.header.kind = bytes > eager_bytes ? MessageKind::announced
-                  : synchronous       ? MessageKind::synchronous
-                                      : MessageKind::eager;
-  t.header.context = static_cast<std::uint16_t>(comm.context);
-  t.header.tag = tag;
-  t.header.bytes = bytes;
-  unsigned long long slots = slots_of(t.header);
-  std::uint32_t told = load_relaxed_device(&state.summary.told);
-  unsigned long long free_until = load_relaxed_device(&state.sending[peer].free_until);
-  t.first = take_slots(state, peer, slots);
-  begun.step.high = slots;
-  bool free = t.first + slots <= free_until ||
-              look_for_free(state, peer, t.first + slots) >= t.first + slots;
-  if (free)
-    begun.step.kind = Step::write;
-  if (told != 0)
-    tell_progress(state);
-  // What lies in local memory is sent, or at least on its way, when the call returns.
-  if (t.header.kind == MessageKind::eager && (free || !nonblocking || is_local(data))) {
-    begun.until = free ? 0 : t.first + slots;
-    return begun;
-  }
-  begun.request = new_request(state, true, comm, t.data, bytes);
-  Request &request = state.requests[begun.request];
-  t.header.request = static_cast<std::uint16_t>(begun.request);
-  t.header.serial = static_cast<std::uint16_t>(context.records[begun.request].serial);
-  store_packet(state.acks + begun.request * packet_words, 0, 0);
+/// A send that does not end at once, in slots that are `free` or not.
+GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_t peer, bool free,
+                                    Share &shared) {
+  Transfer &t = shared.step.transfer;
+  shared.request = new_request(state, true, comm, t.data, t.room);
+  Request &request = state.requests[shared.request];
+  t.header.request = static_cast<std::uint16_t>(shared.request);
+  t.header.serial = static_cast<std::uint16_t>(context.records[shared.request].serial);
+  store_packet(state.acks + shared.request * packet_words, 0, 0);
   fence_device(); // whoever acknowledges comes after
   request.peer = peer;
   request.header = t.header;
   request.first = t.first;
   set_state(request, free ? RequestState::awaiting_match : RequestState::queued);
-  activate(state, begun.request);
-  return begun;
+  activate(state, shared.request);
 }
 
-/// Sends, or begins to. Returns the request that is left, or `nothing`.
-template <class Team>
-GMPI_NOINLINE std::uint32_t send(Team team, Call call, const Comm &comm, int dest, int tag,
-                                 const void *data, unsigned long long bytes, bool nonblocking) {
-  State &state = *context.peer;
-  Begun begun{};
+/// One thread takes the message's slots and says what its team does at once.
+GMPI_DEVICE void begin_send(State &state, const Comm &comm, int dest, int tag, const void *data,
+                            unsigned long long bytes, bool synchronous, bool nonblocking,
+                            Share &shared) {
   std::uint32_t peer = comm.peer_of[dest];
-  if (team.leads()) {
-    begun = begin_send(state, comm, peer, tag, data, bytes, call.function == Function::Ssend,
-                       nonblocking);
-    atomicAdd(&state.calls, 1ull);
-    atomicAdd(&state.bytes, bytes);
-  }
-  team.share(begun, &BlockState::peer_begun);
-  if (begun.until != 0) {
-    wait_for(team, {Wait::slots, call, &comm, nothing, peer, begun.until, dest, tag, 0, nothing});
-    begun.step.kind = Step::write;
-  }
-  if (begun.step.kind == Step::write)
-    do_step(team, begun.step);
-  return begun.request;
+  Transfer &t = shared.step.transfer;
+  MessageKind kind = bytes > eager_bytes ? MessageKind::announced
+                     : synchronous       ? MessageKind::synchronous
+                                         : MessageKind::eager;
+  unsigned long long slots = kind == MessageKind::announced ? 1 : slots_for(bytes);
+  // These need nothing of each other.
+  std::uint32_t told = load_relaxed_device(&state.summary.told);
+  unsigned long long free_until = load_relaxed_device(&state.sending[peer].free_until);
+  unsigned long long first = take_slots(state, peer, slots);
+  shared.request = nothing;
+  shared.step.low = 0;
+  shared.step.high = slots;
+  t.ring = state.peer[peer].out;
+  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
+  t.room = bytes;
+  t.header = {kind, static_cast<std::uint16_t>(comm.context), 0, 0, tag, bytes};
+  t.first = first;
+  bool free = first + slots <= free_until ||
+              look_for_free(state, peer, first + slots) >= first + slots;
+  shared.step.kind = free ? Step::write : Step::none;
+  shared.waits = false;
+  if (told != 0)
+    tell_progress(state);
+  atomicAdd(&state.calls, 1ull);
+  atomicAdd(&state.bytes, bytes);
+  // What lies in local memory is sent, or at least on its way, when the call returns.
+  if (kind == MessageKind::eager && (free || !nonblocking || is_local(data)))
+    shared.waits = !free;
+  else
+    begin_request(state, comm, peer, free, shared);
 }
+
+template <class Team>
+GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest, int tag) {
+  Share &shared = team.shared();
+  Transfer sent{}; // work for others uses the same place
+  unsigned long long high = shared.step.high;
+  if (team.leads()) {
+    sent = shared.step.transfer;
+    shared.wait = {Wait::slots, call, &comm, nothing, comm.peer_of[dest], sent.first + high,
+                   dest, tag, 0, nothing};
+  }
+  wait_for(team);
+  if (team.leads())
+    shared.step = {Step::write, 0, high, sent};
+  team.sync();
+}
+
+/// Sends, or begins to. Leaves the request that is yet to be waited for in shared().request.
+template <class Team>
+GMPI_NOINLINE void send(Team team, Call call, const Comm &comm, int dest, int tag,
+                        const void *data, unsigned long long bytes, bool nonblocking) {
+  Share &shared = team.shared();
+  if (team.leads())
+    begin_send(*context.peer, comm, dest, tag, data, bytes, call.function == Function::Ssend,
+               nonblocking, shared);
+  team.sync();
+  if (shared.waits)
+    await_slots(team, call, comm, dest, tag);
+  if (shared.step.kind == Step::write)
+    do_step(team);
+}
+
+// --- receiving ---
 
 /// A message that is there before its receive has been posted, or comes while one thread looks for it
 /// alone. Fails where others have something to say.
-GMPI_OUT_OF_LINE bool receive_at_once(State &state, const Comm &comm, std::uint32_t peer, int tag,
+GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source, int tag,
                                       Step &step) {
+  std::uint32_t peer = comm.peer_of[source];
   Line &line = state.receiving[peer];
+  step.kind = Step::none;
   unsigned long long next = load_relaxed_device(&line.next);
   if (!try_lock_channel(state, peer, next))
-    return false;
+    return;
   const std::uint64_t *from = packet_at(state.peer[peer].in, next, 0);
   std::uint32_t lap = lap_of(next);
-  Packet packets[header_packets];
-  unsigned long long start = nanoseconds();
+  unsigned long long start = 0;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
     Summary summary = look(state);
-    packets[0] = Packet::load(from);
-    packets[1] = Packet::load(from + packet_words);
-    bool alone = (summary.posted | summary.kept | summary.active | summary.told) == 0;
-    if (!alone || (turns % 1024 == 1023 && nanoseconds() - start >= long_wait))
+    Packet first = Packet::load(from), second = Packet::load(from + packet_words);
+    if ((summary.posted | summary.kept | summary.active | summary.told) != 0)
       break;
-    if (packets[0].shows(lap) && packets[1].shows(lap)) {
-      Header header = unpack_header(packets[0].data(), packets[1].data());
+    if (first.shows(lap) && second.shows(lap)) {
+      Header header = unpack_header(first.data(), second.data());
       bool ours = header.context == comm.context && (tag == MPI_ANY_TAG || tag == header.tag) &&
                   (header.kind == MessageKind::eager || header.kind == MessageKind::synchronous);
       if (!ours)
@@ -395,22 +419,27 @@ GMPI_OUT_OF_LINE bool receive_at_once(State &state, const Comm &comm, std::uint3
       step.transfer.freed = state.peer[peer].in_freed;
       step.transfer.first = next;
       step.transfer.header = header;
-      return true;
+      return;
+    }
+    if (turns % 1024 == 1023) {
+      unsigned long long now = nanoseconds();
+      if (start == 0)
+        start = now;
+      if (now - start >= long_wait)
+        break;
     }
     relax();
   }
   store_relaxed_device(&line.next, next);
-  return false;
 }
 
 /// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
-GMPI_OUT_OF_LINE Begun begin_receive(State &state, const Comm &comm, std::uint32_t peer, int tag,
-                                     void *data, unsigned long long room, bool needs_staging) {
-  Begun begun{};
-  begun.place = nothing;
-  begun.request = new_request(state, false, comm, data, room);
-  Request &request = state.requests[begun.request];
-  request.peer = peer;
+GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, int tag, void *data,
+                                    unsigned long long room, bool needs_staging, Share &shared) {
+  std::uint32_t index = shared.request = new_request(state, false, comm, data, room);
+  shared.place = nothing;
+  Request &request = state.requests[index];
+  request.peer = source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source];
   request.tag = tag;
   if (needs_staging) {
     request.own = 0;
@@ -431,164 +460,185 @@ GMPI_OUT_OF_LINE Begun begin_receive(State &state, const Comm &comm, std::uint32
   if (place == nothing) {
     set_state(request, RequestState::posted);
     atomicAdd(&state.summary.posted, 1u);
-    append_posted(state, begun.request);
-    unlock(state);
-    return begun;
+    append_posted(state, index);
+    return unlock(state);
   }
-  Kept kept = state.kept[place];
+  const Kept &kept = state.kept[place];
+  const Header header = kept.header;
+  const std::uint32_t from = kept.peer;
   atomicSub(&state.summary.kept, 1u);
-  if (kept.header.kind == MessageKind::announced) {
+  if (header.kind == MessageKind::announced) {
     give_place(state, place);
     atomicAdd(&state.summary.posted, 1u);
-    give_message(state, begun.request, kept.header, kept.peer, kept.first);
+    give_message(state, index, header, from, kept.first);
   } else {
-    request.peer = kept.peer;
-    request.header = kept.header;
+    request.peer = from;
+    request.header = header;
     set_state(request, RequestState::done);
-    if (kept.header.kind == MessageKind::synchronous)
-      acknowledge(state, kept.peer, kept.header, begun.request);
-    begun.place = place;
+    if (header.kind == MessageKind::synchronous)
+      acknowledge(state, from, header, index);
+    shared.place = place;
   }
   unlock(state);
-  return begun;
 }
 
-/// Begins a receive: its request is left. A message that had been kept is copied now.
+/// Begins a receive, and leaves its request in shared().request. A message that had been kept is copied
+/// now.
 template <class Team>
-GMPI_NOINLINE std::uint32_t begin_to_receive(Team team, const Comm &comm, int source, int tag,
-                                             void *data, unsigned long long room) {
+GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int tag, void *data,
+                                    unsigned long long room) {
   State &state = *context.peer;
-  Begun begun{};
+  Share &shared = team.shared();
   bool staged = Team::scope != Scope::thread && is_local(data);
   if (team.leads())
-    begun = begin_receive(state, comm,
-                          source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source], tag, data,
-                          room, staged);
-  team.share(begun, &BlockState::peer_begun);
-  if (begun.place != nothing) {
-    const Kept &kept = state.kept[begun.place];
-    unsigned long long bytes = kept.header.bytes < room ? kept.header.bytes : room;
-    team.receive(data, 0, kept_memory(state, begun.place), bytes, true);
-    team.sync();
-    if (team.leads()) {
-      lock(state);
-      give_place(state, begun.place);
-      if (staged) { // nothing lies there
-        give_place(state, state.requests[begun.request].staging);
-        state.requests[begun.request].staging = nothing;
-      }
-      unlock(state);
+    begin_receive(state, comm, source, tag, data, room, staged, shared);
+  team.sync();
+  if (shared.place == nothing)
+    return;
+  unsigned long long bytes = state.kept[shared.place].header.bytes;
+  team.receive(data, 0, kept_memory(state, shared.place), bytes < room ? bytes : room, true);
+  team.sync();
+  if (team.leads()) {
+    Request &request = state.requests[shared.request];
+    lock(state);
+    give_place(state, shared.place);
+    if (staged) { // nothing lies there
+      give_place(state, request.staging);
+      request.staging = nothing;
     }
+    unlock(state);
   }
-  return begun.request;
 }
 
 /// The communicator's error handler decides on a message that is longer than the receive's buffer.
 template <class Team> GMPI_NOINLINE int refuse_truncated(Team team, Call call, MPI_Comm comm);
 
-/// What a request's end means, and gives the request back. The team waits for it first.
+/// The result of a receive whose message is known. The leader calls it.
+GMPI_DEVICE void note_message(Share &shared, int source, const Header &header, int tag,
+                              unsigned long long room) {
+  shared.result = nothing_received();
+  shared.result.source = source;
+  shared.result.tag = tag;
+  shared.result.bytes = header.bytes < room ? header.bytes : room;
+  shared.truncated = header.bytes > room;
+}
+
 template <class Team>
-GMPI_NOINLINE CallResult end_request(Team team, Call call, std::uint32_t index, void *data) {
+GMPI_NOINLINE void judge_length(Team team, Call call, MPI_Comm comm) {
+  int error = refuse_truncated(team, call, comm);
+  team.sync();
+  if (team.leads())
+    team.shared().result.error = error;
+  team.sync();
+}
+
+/// What the end of a request means, and gives the request back. The team has waited for it.
+template <class Team>
+GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *data) {
   State &state = *context.peer;
-  Request request{};
+  Share &shared = team.shared();
+  Request &request = state.requests[index];
   if (team.leads()) {
     acquire_device();
-    request = state.requests[index];
+    shared.place = nothing;
+    shared.truncated = false;
+    if (request.sends) {
+      shared.result = nothing_received();
+    } else {
+      note_message(shared, request.comm->rank_of[request.peer], request.header,
+                   request.header.tag, request.room);
+      shared.place = request.staging;
+    }
   }
-  team.share(request, &BlockState::peer_request);
-  CallResult result = nothing_received();
-  if (request.sends) {
-    if (team.leads())
-      release_slot(context, index);
-    return result;
-  }
-  unsigned long long bytes = request.header.bytes < request.room ? request.header.bytes : request.room;
-  if (request.staging != nothing) {
-    team.receive(data, 0, request.data, bytes, true);
-    team.sync();
-  }
+  team.sync();
+  if (shared.place != nothing)
+    team.receive(data, 0, kept_memory(state, shared.place), shared.result.bytes, true);
+  MPI_Comm comm = request.comm->handle;
+  team.sync();
   if (team.leads()) {
-    if (request.staging != nothing) {
+    if (shared.place != nothing) {
       lock(state);
-      give_place(state, request.staging);
+      give_place(state, shared.place);
       unlock(state);
     }
     release_slot(context, index);
     if (look(state).told != 0)
       tell_progress(state);
   }
-  result.source = request.comm->rank_of[request.peer];
-  result.tag = request.header.tag;
-  result.bytes = bytes;
-  if (request.header.bytes > request.room)
-    result.error = refuse_truncated(team, call, request.comm->handle);
-  return result;
+  if (shared.truncated)
+    judge_length(team, call, comm);
+}
+
+/// Until the request is done.
+template <class Team>
+GMPI_NOINLINE void finish_request(Team team, Call call, const Comm &comm, std::uint32_t index,
+                                  int rank, int tag, void *data) {
+  if (team.leads())
+    team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, rank, tag, 0, nothing};
+  wait_for(team);
+  end_request(team, call, index, data);
+}
+
+/// Leaves what the call returns in shared().result.
+template <class Team>
+GMPI_NOINLINE void receive(Team team, Call call, const Comm &comm, int source, int tag, void *data,
+                           unsigned long long room) {
+  Share &shared = team.shared();
+  // In a block's shared memory there is room for so much that goes to each thread's local memory.
+  bool local = Team::scope != Scope::thread && is_local(data);
+  if (source != MPI_ANY_SOURCE && (!local || room <= reply_data_bytes)) {
+    if (team.leads()) {
+      receive_at_once(*context.peer, comm, source, tag, shared.step);
+      shared.step.transfer.data = local ? block_state().small : static_cast<unsigned char *>(data);
+      shared.step.transfer.room = room;
+    }
+    team.sync();
+    if (shared.step.kind == Step::read) {
+      if (team.leads()) {
+        const Header &header = shared.step.transfer.header;
+        note_message(shared, source, header, header.tag, room);
+      }
+      do_step(team);
+      if (local)
+        team.receive(data, 0, block_state().small, shared.result.bytes, true);
+      if (shared.truncated)
+        judge_length(team, call, comm.handle);
+      return;
+    }
+    team.sync();
+  }
+  begin_to_receive(team, comm, source, tag, data, room);
+  std::uint32_t index = shared.request;
+  team.sync();
+  finish_request(team, call, comm, index, source, tag, data);
 }
 
 // --- MPI's calls ---
 
-/// Until the request is done.
+/// Waits for a request that a kernel has made on such a communicator, or looks at it once: then
+/// shared().result.flag tells whether it is done.
 template <class Team>
-GMPI_NOINLINE CallResult finish_request(Team team, Call call, const Comm &comm,
-                                        std::uint32_t index, int rank, int tag, void *data) {
-  wait_for(team, {Wait::request_done, call, &comm, index, 0, 0, rank, tag, 0, nothing});
-  return end_request(team, call, index, data);
-}
-
-template <class Team>
-GMPI_NOINLINE CallResult receive(Team team, Call call, const Comm &comm, int source, int tag,
-                                 void *data, unsigned long long room) {
-  constexpr bool alone = Team::scope == Scope::thread;
-  // In a block's shared memory there is room for so much that goes to each thread's local memory.
-  bool local = !alone && is_local(data);
-  bool at_once = source != MPI_ANY_SOURCE && (!local || room <= reply_data_bytes);
-  if (at_once) {
-    Step step{};
-    if (team.leads())
-      receive_at_once(*context.peer, comm, comm.peer_of[source], tag, step);
-    team.share(step, &BlockState::peer_step);
-    if (step.kind == Step::read) {
-      const Header &header = step.transfer.header;
-      step.transfer.data = local ? block_state().small : static_cast<unsigned char *>(data);
-      step.transfer.room = room;
-      do_step(team, step);
-      CallResult result = nothing_received();
-      result.source = source;
-      result.tag = header.tag;
-      result.bytes = header.bytes < room ? header.bytes : room;
-      if (local)
-        team.receive(data, 0, block_state().small, result.bytes, true);
-      if (header.bytes > room)
-        result.error = refuse_truncated(team, call, comm.handle);
-      return result;
-    }
-  }
-  std::uint32_t index = begin_to_receive(team, comm, source, tag, data, room);
-  return finish_request(team, call, comm, index, source, tag, data);
-}
-
-/// Waits for, or asks about, a request that a kernel has made on such a communicator.
-template <class Team>
-GMPI_NOINLINE CallResult complete(Team team, Call call, MPI_Request handle, bool wait) {
+GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait) {
   State &state = *context.peer;
-  const std::uint32_t index = decode_request(handle).slot;
+  Share &shared = team.shared();
   const Request &request = state.requests[index];
-  bool done = false;
-  if (!wait) { // one look
-    Work work{};
+  if (!wait) {
     if (team.leads()) {
-      work = look_for_work(state, index);
-      if (work.kind == WorkKind::none && state_of(request) == RequestState::done)
-        work.kind = WorkKind::over;
+      shared.work = look_for_work(state, index);
+      if (shared.work.kind == WorkKind::none && state_of(request) == RequestState::done)
+        shared.work.kind = WorkKind::over;
     }
-    team.share(work, &BlockState::peer_work);
-    done = work.kind == WorkKind::over;
-    if (!done && work.kind != WorkKind::none)
-      do_work(team, work);
-    if (!done) {
-      CallResult result{};
-      result.request = handle;
-      return result;
+    team.sync();
+    WorkKind found = shared.work.kind;
+    team.sync();
+    if (found != WorkKind::over) {
+      if (found != WorkKind::none)
+        do_work(team);
+      if (team.leads())
+        shared.result = CallResult{};
+      relax(); // a program asks again and again
+      team.sync();
+      return;
     }
   }
   acquire_device();
@@ -596,10 +646,26 @@ GMPI_NOINLINE CallResult complete(Team team, Call call, MPI_Request handle, bool
   bool from_any = !request.sends && request.peer == any_source;
   int rank = from_any ? MPI_ANY_SOURCE : comm.rank_of[request.peer];
   int tag = request.sends ? request.header.tag : request.tag;
+  void *data = request.data;
   call.function = request.sends ? Function::Isend : Function::Irecv;
   team.sync();
-  return finish_request(team, call, comm, index, rank, tag, request.data);
+  finish_request(team, call, comm, index, rank, tag, data);
 }
+
+/// The team as it is here.
+GMPI_DEVICE Alone in_peer(const ThreadTeam &, Share *own) { return {own}; }
+GMPI_DEVICE BlockTeam in_peer(const BlockTeam &team, Share *) { return {team.leader}; }
+GMPI_DEVICE GridTeam in_peer(const GridTeam &team, Share *) { return team; }
+GMPI_DEVICE ThreadTeam in_queue(const Alone &) { return {}; }
+GMPI_DEVICE BlockTeam in_queue(const BlockTeam &team) { return {team.leader}; }
+GMPI_DEVICE GridTeam in_queue(const GridTeam &team) { return team; }
+template <class Team> struct OwnShare {
+  GMPI_DEVICE Share *get() { return nullptr; }
+};
+template <> struct OwnShare<ThreadTeam> {
+  Share share;
+  GMPI_DEVICE Share *get() { return &share; }
+};
 
 /// Whether the arguments are such that no error of MPI's is to be expected; the proxy's way finds the
 /// others.
@@ -633,44 +699,106 @@ template <Function F> GMPI_DEVICE bool takes(const Comm &comm, const Arguments &
     return false;
 }
 
-template <Function F, class Team>
-GMPI_NOINLINE CallResult carry_out_collective(Team team, Call call, const Arguments &a,
-                                              const Buffers &buffers, Comm &comm);
+template <class Team>
+GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *in, void *out,
+                              std::uint64_t bytes, int root, Reduction reduction, Number datatype);
+
+GMPI_DEVICE MPI_Request request_for(std::uint32_t index) {
+  return index == nothing ? null_peer_request()
+                          : encode_request({index, context.device, context.records[index].serial});
+}
+
+/// MPI_Sendrecv of which both halves are real. (The others are sends, or receives.)
+template <class Team>
+GMPI_NOINLINE void exchange_messages(Team team, Call call, const Comm &comm, int dest, int send_tag,
+                                     const void *in, unsigned long long in_bytes, int source,
+                                     int recv_tag, void *out, unsigned long long room) {
+  send(team, call, comm, dest, send_tag, in, in_bytes, true);
+  Share &shared = team.shared();
+  team.sync();
+  std::uint32_t sending = shared.request;
+  team.sync();
+  receive(team, call, comm, source, recv_tag, out, room);
+  if (sending == nothing)
+    return;
+  team.sync();
+  CallResult result = shared.result;
+  team.sync();
+  finish_request(team, call, comm, sending, dest, send_tag, nullptr);
+  team.sync();
+  if (team.leads())
+    shared.result = result;
+  team.sync();
+}
+
+/// Waits for a send that has only begun.
+template <class Team>
+GMPI_NOINLINE void finish_send(Team team, Call call, const Comm &comm, int dest, int tag) {
+  team.sync();
+  std::uint32_t sending = team.shared().request;
+  team.sync();
+  finish_request(team, call, comm, sending, dest, tag, nullptr);
+}
 
 /// Carries a call out of which takes() is true.
-template <Function F, class Team>
-GMPI_NOINLINE CallResult communicate(Team team, Site site, const Arguments &a,
-                                     const Buffers &buffers, Comm &comm) {
+template <Function F, class CallerTeam>
+GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Arguments &a,
+                                   const Buffers &buffers, Comm &comm) {
+  OwnShare<CallerTeam> own;
+  const auto team = in_peer(caller, own.get());
+  using Team = std::remove_const_t<decltype(team)>;
   const Call call{F, Team::scope, site};
   if constexpr (kind_of(F) == Kind::collective) {
-    return carry_out_collective<F>(team, call, a, buffers, comm);
+    constexpr bool rooted = F == Function::Bcast || F == Function::Reduce;
+    constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+    Reduction reduction = Reduction::none;
+    Number datatype = Number::none;
+    if constexpr (reduces) {
+      reduction = reduction_of(a.op);
+      datatype = number_of(a.datatype);
+    }
+    unseen(&collective<Team>)(team, call, comm, buffers.in, buffers.out, buffers.in_bytes,
+                              rooted ? a.root : -1, reduction, datatype);
+    return nothing_received();
   } else if constexpr (F == Function::Recv) {
-    return receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
+    unseen(&receive<Team>)(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
+    return team.shared().result;
   } else if constexpr (F == Function::Irecv) {
+    unseen(&begin_to_receive<Team>)(team, comm, a.source, a.recv_tag, buffers.out,
+                                    buffers.out_bytes);
     CallResult result{};
-    std::uint32_t index =
-        begin_to_receive(team, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
-    result.request = encode_request({index, context.device, context.records[index].serial});
+    result.request = request_for(team.shared().request);
     return result;
+  } else if constexpr (F == Function::Sendrecv) {
+    if (a.dest == MPI_PROC_NULL) {
+      if (a.source == MPI_PROC_NULL)
+        return nothing_received();
+      unseen(&receive<Team>)(team, call, comm, a.source, a.recv_tag, buffers.out,
+                             buffers.out_bytes);
+      return team.shared().result;
+    }
+    if (a.source != MPI_PROC_NULL) {
+      unseen(&exchange_messages<Team>)(team, call, comm, a.dest, a.send_tag, buffers.in,
+                                       buffers.in_bytes, a.source, a.recv_tag, buffers.out,
+                                       buffers.out_bytes);
+      return team.shared().result;
+    }
+    unseen(&send<Team>)(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, false);
+    if (team.shared().request != nothing)
+      unseen(&finish_send<Team>)(team, call, comm, a.dest, a.send_tag);
+    return nothing_received();
   } else {
     constexpr bool nonblocking = F == Function::Isend;
+    unseen(&send<Team>)(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                        nonblocking);
     CallResult result = nothing_received();
-    std::uint32_t index = nothing;
-    if (F != Function::Sendrecv || a.dest != MPI_PROC_NULL)
-      index = send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                   nonblocking || F == Function::Sendrecv);
-    if (nonblocking && (index == nothing || !is_local(buffers.in))) {
-      result.request = index == nothing ? null_peer_request()
-                                        : encode_request({index, context.device,
-                                                          context.records[index].serial});
-      return result;
+    bool pending = team.shared().request != nothing;
+    if (pending && (!nonblocking || is_local(buffers.in))) {
+      unseen(&finish_send<Team>)(team, call, comm, a.dest, a.send_tag);
+      pending = false;
     }
-    if (F == Function::Sendrecv && a.source != MPI_PROC_NULL)
-      result = receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
-    if (index != nothing)
-      finish_request(team, call, comm, index, a.dest, a.send_tag, nullptr);
-    if (nonblocking)
-      result.request = null_peer_request();
+    if constexpr (nonblocking)
+      result.request = pending ? request_for(team.shared().request) : null_peer_request();
     return result;
   }
 }

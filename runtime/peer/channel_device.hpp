@@ -11,6 +11,14 @@ namespace gmpi::device::peer {
 
 using namespace gmpi::peer;
 
+#ifdef PEER_CLOCK
+__device__ __forceinline__ unsigned long long *stamps() { __shared__ unsigned long long s[33]; return s; }
+__device__ __forceinline__ void stamp(int i) { if (thread_index() == 0) { auto now = clock64(); stamps()[i] += now - stamps()[32]; stamps()[32] = now; } }
+__device__ __forceinline__ void reset_stamps() { if (thread_index() < 33) stamps()[thread_index()] = 0; __syncthreads(); if (thread_index() == 0) stamps()[32] = clock64(); }
+__device__ __forceinline__ void save_stamps(unsigned long long *out) { __syncthreads(); if (blockIdx.x == 0 && thread_index() < 32) out[thread_index()] = stamps()[thread_index()]; }
+#else
+#define stamp(i)
+#endif
 /// What the packets of slot number `slot` carry.
 GMPI_DEVICE std::uint32_t lap_of(unsigned long long slot) {
   return static_cast<std::uint32_t>(slot / channel_slots) + 1;

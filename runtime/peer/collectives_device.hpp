@@ -9,21 +9,11 @@
 
 namespace gmpi::device::peer {
 
-/// One rank's part in a round.
-struct Round {
-  std::uint32_t number;
-  const unsigned char *in; ///< null: nothing but that it has begun
-  unsigned char *out;      ///< null: the result is not wanted
-  std::uint32_t bytes;
-  int root;                ///< of MPI_Bcast: the only part; else below 0
-  Reduction reduction;
-  Number datatype;
-};
-
 /// The first packet of a part tells that its rank has begun the round; the data follows.
 GMPI_OUT_OF_LINE void write_part(const Comm &comm, const Round &round, std::uint32_t member,
                                  std::uint32_t members) {
-  std::uint32_t packets = round.in == nullptr ? 1 : 1 + (round.bytes + packet_bytes - 1) / packet_bytes;
+  std::uint32_t packets =
+      round.in == nullptr ? 1 : 1 + (round.bytes + packet_bytes - 1) / packet_bytes;
   GMPI_NO_UNROLL
   for (std::uint32_t p = member; p < packets; p += members) {
     std::uint32_t at = (p - 1) * packet_bytes;
@@ -53,7 +43,7 @@ GMPI_OUT_OF_LINE void read_parts(const Comm &comm, const Round &round, std::uint
               ? load_data(round.in + at, round.bytes - at)
               : await_packet(round_of(comm, round.number, comm.rank, rank) + (p + 1) * packet_words,
                              round.number);
-      value = first ? part : reduce(round.reduction, round.datatype, value, part);
+      value = first ? part : reduce(static_cast<Reduction>(round.reduction), round.datatype, value, part);
       first = false;
     }
     if (round.out != nullptr)
@@ -62,80 +52,82 @@ GMPI_OUT_OF_LINE void read_parts(const Comm &comm, const Round &round, std::uint
 }
 
 /// Whether the others begin soon; one thread looks for as long as that takes.
-GMPI_DEVICE bool begin_soon(const Comm &comm, std::uint32_t round) {
+GMPI_OUT_OF_LINE bool begin_soon(const Comm &comm, std::uint32_t round) {
   constexpr int turns = 4096;
   GMPI_NO_UNROLL
   for (int i = 0; i < turns; ++i) {
     if (all_have_begun(comm, round))
       return true;
-    if (i % 64 == 63 && (look(*context.peer).active | look(*context.peer).posted) != 0)
-      return false;
+    if (i % 64 == 63) {
+      Summary summary = look(*context.peer);
+      if ((summary.active | summary.posted) != 0)
+        return false;
+    }
     relax();
   }
   return false;
 }
 
-template <class Team>
-GMPI_NOINLINE void exchange(Team team, Call call, Comm &comm, Round &round) {
-  std::uint32_t number = 0;
+/// What team.shared().round says.
+template <class Team> GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm) {
+  Round &round = team.shared().round;
   if (team.leads())
-    number = comm.round = comm.round + 1;
-  team.share(number, &BlockState::peer_round);
-  round.number = number;
+    round.number = comm.round = comm.round + 1;
   unsigned member = 0, members = 1;
   team.number(member, members);
+  team.sync();
   write_part(comm, round, member, members);
-  std::uint32_t soon = 0;
   if (team.leads())
-    soon = begin_soon(comm, number);
-  team.share(soon, &BlockState::peer_round);
-  if (!soon)
-    wait_for(team, {Wait::others, call, &comm, nothing, 0, number, round.root < 0 ? 0 : round.root,
-                    0, 0, nothing});
+    round.soon = begin_soon(comm, round.number);
+  team.sync();
+  if (!round.soon) {
+    if (team.leads())
+      team.shared().wait = {Wait::others, call, &comm, nothing, 0, round.number,
+                            round.root < 0 ? 0 : round.root, 0, 0, nothing};
+    wait_for(team);
+  }
   read_parts(comm, round, member, members);
   team.sync();
 }
 
-template <Function F, class Team>
-GMPI_NOINLINE CallResult carry_out_collective(Team team, Call call, const Arguments &a,
-                                              const Buffers &buffers, Comm &comm) {
-  constexpr bool combines = F == Function::Reduce || F == Function::Allreduce;
-  Round round{};
-  round.root = F == Function::Bcast ? a.root : -1;
-  if constexpr (combines) {
-    round.reduction = reduction_of(a.op);
-    round.datatype = number_of(a.datatype);
-  }
-  bool sends = F != Function::Barrier && (F != Function::Bcast || comm.rank == a.root);
-  bool receives = F == Function::Allreduce || (F == Function::Bcast && comm.rank != a.root) ||
-                  (F == Function::Reduce && comm.rank == a.root);
-  auto *in = static_cast<const unsigned char *>(buffers.in);
-  auto *out = static_cast<unsigned char *>(buffers.out);
-  bool local_in = Team::scope != Scope::thread && is_local(in);
-  bool local_out = Team::scope != Scope::thread && is_local(out);
+/// `root`: below 0 where there is none. `reduction`: none for MPI_Barrier and MPI_Bcast.
+template <class Team>
+GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send_data,
+                              void *receive_data, std::uint64_t bytes, int root,
+                              Reduction reduction, Number datatype) {
+  bool broadcast = call.function == Function::Bcast, reduces = reduction != Reduction::none;
+  bool sends = reduces || (broadcast && comm.rank == root);
+  bool receives = reduces ? root < 0 || comm.rank == root : broadcast && comm.rank != root;
+  auto *in = static_cast<const unsigned char *>(send_data);
+  auto *out = static_cast<unsigned char *>(receive_data);
+  constexpr bool team_of_many = Team::scope != Scope::thread;
+  bool local_in = sends && team_of_many && is_local(in);
+  bool local_out = receives && team_of_many && is_local(out);
+  Share &shared = team.shared();
   if (team.leads()) {
     atomicAdd(&context.peer->calls, 1ull);
-    atomicAdd(&context.peer->bytes, sends ? buffers.in_bytes : 0ull);
+    atomicAdd(&context.peer->bytes, sends ? bytes : 0ull);
   }
   std::uint64_t done = 0;
   do {
-    std::uint64_t left = buffers.in_bytes - done;
-    round.bytes = static_cast<std::uint32_t>(left < round_bytes ? left : round_bytes);
-    round.in = sends ? in + done : nullptr;
-    round.out = receives ? out + done : nullptr;
-    if (sends && local_in) {
-      team.send(comm.scratch, in + done, round.bytes);
-      round.in = comm.scratch;
+    std::uint64_t left = bytes - done;
+    auto part = static_cast<std::uint32_t>(left < round_bytes ? left : round_bytes);
+    if (local_in)
+      team.send(comm.scratch, in + done, part);
+    if (team.leads()) {
+      Round &round = shared.round;
+      round.bytes = part;
+      round.root = broadcast ? root : -1;
+      round.reduction = static_cast<std::uint32_t>(reduction);
+      round.datatype = datatype;
+      round.in = !sends ? nullptr : local_in ? comm.scratch : in + done;
+      round.out = !receives ? nullptr : local_out ? comm.scratch + round_bytes : out + done;
     }
-    if (receives && local_out)
-      round.out = comm.scratch + round_bytes;
-    exchange(team, call, comm, round);
-    if (receives && local_out)
-      team.receive(out, done, comm.scratch + round_bytes, round.bytes,
-                   done + round.bytes == buffers.in_bytes);
-    done += round.bytes;
-  } while (done < buffers.in_bytes);
-  return nothing_received();
+    exchange_parts(team, call, comm);
+    if (local_out)
+      team.receive(out, done, comm.scratch + round_bytes, part, done + part == bytes);
+    done += part;
+  } while (done < bytes);
 }
 
 } // namespace gmpi::device::peer

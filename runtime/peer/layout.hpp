@@ -132,7 +132,7 @@ enum class RequestState : std::uint32_t {
 /// A send or receive that does not end at once, by request slot.
 struct Request {
   std::uint32_t state; ///< RequestState
-  std::uint32_t busy;  ///< somebody carries it on
+  std::uint32_t busy;  ///< somebody carries it on; at first, and when it is done, it stays so
   std::uint32_t next;  ///< in the list of posted receives
   std::uint32_t own;   ///< others cannot reach its data: only who waits for it carries it on
   std::uint32_t sends;
@@ -217,17 +217,9 @@ struct Work {
 
 /// Slots of a message that are to be written or read now.
 struct Step {
-  enum Kind : std::uint32_t { none, write, read } kind;
+  enum Kind : std::uint32_t { none, write, read, over } kind; ///< over: nothing is left to do
   unsigned long long low, high;
   Transfer transfer;
-};
-
-/// How a call begins: what its team does at once, and which request is left of it.
-struct Begun {
-  Step step;
-  std::uint32_t request; ///< `nothing`: none
-  std::uint32_t place;   ///< the message was kept there, or `nothing`
-  unsigned long long until; ///< a sender's slots are free when the channel is, up to here; 0: they are
 };
 
 } // namespace gmpi::peer

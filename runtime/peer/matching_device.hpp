@@ -117,9 +117,10 @@ GMPI_DEVICE void give_place(State &state, std::uint32_t index) {
 
 /// The request's record is complete.
 GMPI_DEVICE void activate(State &state, std::uint32_t index) {
-  fence_device();
   atomicOr(&state.active[index / 32], 1u << index % 32);
   atomicAdd(&state.summary.active, 1u);
+  fence_device();
+  atomicExch(&state.requests[index].busy, 0u);
 }
 GMPI_DEVICE void deactivate(State &state, std::uint32_t index) {
   atomicAnd(&state.active[index / 32], ~(1u << index % 32));

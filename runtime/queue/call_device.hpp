@@ -206,7 +206,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
   bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
   if (peer::Comm *comm = peer::find_comm(a.comm))
     if (!unknown && peer::takes<F>(*comm, a)) {
-      CallResult result = unseen(&peer::communicate<F, Team>)(team, site, a, buffers, *comm);
+      CallResult result = peer::communicate<F>(team, site, a, buffers, *comm);
       if (nonblocking)
         team.share(result.request, &BlockState::request);
       return result;
@@ -266,6 +266,21 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
   return result;
 }
 
+/// The same of complete() for a request whose message goes from kernel to kernel.
+template <class CallerTeam>
+GMPI_DEVICE CallResult complete_peer(const CallerTeam &caller, std::uint32_t index,
+                                     MPI_Request request, bool wait, Site site) {
+  peer::OwnShare<CallerTeam> own;
+  const auto team = peer::in_peer(caller, own.get());
+  using Team = std::remove_const_t<decltype(team)>;
+  unseen(&peer::complete<Team>)(
+      team, {wait ? Function::Wait : Function::Test, Team::scope, site}, index, wait);
+  CallResult result = team.shared().result;
+  if (result.flag == 0)
+    result.request = request;
+  return result;
+}
+
 /// Waits for (or, where `wait` is false, asks about) one request; it is null afterwards if done.
 template <class Team>
 GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, bool want_status,
@@ -288,8 +303,7 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
       is_kernel_request(request) && decode_request(request).device == context.device &&
       (context.records[waiting.slot].serial & serial_mask) == decode_request(request).serial;
   if (ours && context.records[waiting.slot].peer)
-    return unseen(&peer::complete<Team>)(team, {wait ? Function::Wait : Function::Test, Team::scope, site},
-                          request, wait);
+    return complete_peer(team, waiting.slot, request, wait, site);
   void *out = nullptr;
   if (ours) {
     const RequestRecord &record = context.records[waiting.slot];
@@ -325,8 +339,10 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
 }
 
 /// See its declaration.
-template <class Team>
-GMPI_NOINLINE int peer::refuse_truncated(Team team, Call call, MPI_Comm comm) {
+template <class PeerTeam>
+GMPI_NOINLINE int peer::refuse_truncated(PeerTeam peer_team, Call call, MPI_Comm comm) {
+  auto team = peer::in_queue(peer_team);
+  using Team = decltype(team);
   Waiting waiting{};
   waiting.site = call.site;
   Arguments a{};

@@ -25,10 +25,6 @@ struct ThreadTeam {
   }
   GMPI_DEVICE void sync() const {}
   template <class T> GMPI_DEVICE void share(T &, T BlockState::*) const {}
-  GMPI_DEVICE void number(unsigned &rank, unsigned &size) const {
-    rank = 0;
-    size = 1;
-  }
   GMPI_DEVICE void write_data(unsigned long long ticket, const void *from,
                               std::uint32_t bytes) const {
     device::write_data(context, ticket, from, static_cast<std::int32_t>(bytes), 0, 1);
@@ -37,7 +33,7 @@ struct ThreadTeam {
     copy_share(to, from, bytes, 0, 1);
   }
   GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
-                           unsigned long long bytes, bool = true) const {
+                           unsigned long long bytes) const {
     copy_share(static_cast<unsigned char *>(to) + offset, from, bytes, 0, 1);
   }
 
@@ -63,6 +59,7 @@ struct BlockTeam {
   GMPI_DEVICE bool leads() const { return leader; }
   GMPI_DEVICE void sync() const { __syncthreads(); }
 
+  GMPI_DEVICE static gmpi::peer::Share &shared() { return block().peer; }
   GMPI_DEVICE static std::uint64_t *contents() { return block().attribute; }
   GMPI_DEVICE void write_attribute(unsigned long long ticket) const {
     if (has_warp()) {
