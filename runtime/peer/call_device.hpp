@@ -51,6 +51,22 @@ struct Alone {
   }
 };
 
+/// Whether the team's first warp is whole, to do something as a warp.
+GMPI_DEVICE bool acts_as_warp(const Alone &) { return false; }
+GMPI_DEVICE bool acts_as_warp(const BlockTeam &) { return BlockTeam::has_warp(); }
+
+/// team.receive(), or its part in a copy to where others read it; apart, so that whoever calls needs no
+/// more registers for it.
+template <class Team>
+GMPI_NOINLINE void receive_from(Team team, void *to, unsigned long long offset, const void *from,
+                                unsigned long long bytes, bool last) {
+  team.receive(to, offset, from, bytes, last);
+}
+template <class Team>
+GMPI_NOINLINE void send_to(Team team, void *to, const void *from, unsigned long long bytes) {
+  team.send(to, from, bytes);
+}
+
 // --- the proxy's knowledge ---
 
 /// Tells the proxy of a wait, once it is long: for its reports.
@@ -120,14 +136,14 @@ GMPI_OUT_OF_LINE Work await(State &state, Wait &wait) {
   for (unsigned turns = 0;; ++turns) {
     if (has_come(state, wait)) {
       if (wait.told != nothing)
-        tell_end(state, wait);
+        unseen(&tell_end<>)(state, wait);
       return {WorkKind::over, 0};
     }
     Work work = look_for_work(state, wait.request);
     if (work.kind != WorkKind::none)
       return work;
     if (turns % 1024 == 1023 && wait.told == nothing && nanoseconds() - wait.since >= long_wait)
-      tell_of(state, wait);
+      unseen(&tell_of<>)(state, wait);
     relax();
   }
 }
@@ -242,7 +258,7 @@ template <class Team> GMPI_NOINLINE void do_work(Team team) {
                      {peer.in, peer.in_freed, kept.first, kept_memory(state, shared.work.index),
                       kept.header.bytes, kept.header}};
     } else {
-      begin_step(state, shared.work.index, shared.step);
+      unseen(&begin_step<>)(state, shared.work.index, shared.step);
     }
   }
   team.sync();
@@ -267,13 +283,13 @@ template <class Team> GMPI_NOINLINE void wait_for(Team team) {
   }
   for (;;) {
     if (team.leads())
-      shared.work = await(*context.peer, shared.wait);
+      shared.work = unseen(&await<>)(*context.peer, shared.wait);
     team.sync();
     bool over = shared.work.kind == WorkKind::over;
     team.sync();
     if (over)
       return;
-    do_work(team);
+    unseen(&do_work<Team>)(team);
   }
 }
 
@@ -313,41 +329,113 @@ GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_
   activate(state, shared.request);
 }
 
-/// One thread takes the message's slots and says what its team does at once.
-GMPI_DEVICE void begin_send(State &state, const Comm &comm, int dest, int tag, const void *data,
-                            unsigned long long bytes, bool synchronous, bool nonblocking,
-                            Share &shared) {
-  std::uint32_t peer = comm.peer_of[dest];
-  Transfer &t = shared.step.transfer;
-  MessageKind kind = bytes > eager_bytes ? MessageKind::announced
-                     : synchronous       ? MessageKind::synchronous
-                                         : MessageKind::eager;
-  unsigned long long slots = kind == MessageKind::announced ? 1 : slots_for(bytes);
+/// Slots that one thread has taken.
+struct Taken {
+  unsigned long long first;
+  bool free;
+};
+
+/// Takes the slots of a message of `bytes`, and counts it.
+GMPI_DEVICE Taken take(State &state, std::uint32_t peer, unsigned long long slots,
+                       unsigned long long bytes) {
   // These need nothing of each other.
   std::uint32_t told = load_relaxed_device(&state.summary.told);
   unsigned long long free_until = load_relaxed_device(&state.sending[peer].free_until);
   unsigned long long first = take_slots(state, peer, slots);
-  shared.request = nothing;
-  shared.step.low = 0;
-  shared.step.high = slots;
-  t.ring = state.peer[peer].out;
-  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
-  t.room = bytes;
-  t.header = {kind, static_cast<std::uint16_t>(comm.context), 0, 0, tag, bytes};
-  t.first = first;
-  bool free = first + slots <= free_until ||
-              look_for_free(state, peer, first + slots) >= first + slots;
-  shared.step.kind = free ? Step::write : Step::none;
-  shared.waits = false;
-  if (told != 0)
-    tell_progress(state);
   atomicAdd(&state.calls, 1ull);
   atomicAdd(&state.bytes, bytes);
+  if (told != 0)
+    tell_progress(state);
+  return {first, first + slots <= free_until ||
+                     look_for_free(state, peer, first + slots) >= first + slots};
+}
+
+/// Says what the team does with them.
+GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t peer,
+                                const Header &header, const void *data, Taken taken,
+                                bool nonblocking, Share &shared) {
+  Transfer &t = shared.step.transfer;
+  shared.request = nothing;
+  shared.step.low = 0;
+  shared.step.high = slots_of(header);
+  shared.step.kind = taken.free ? Step::write : Step::none;
+  shared.waits = false;
+  t.ring = state.peer[peer].out;
+  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
+  t.room = header.bytes;
+  t.header = header;
+  t.first = taken.first;
   // What lies in local memory is sent, or at least on its way, when the call returns.
-  if (kind == MessageKind::eager && (free || !nonblocking || is_local(data)))
-    shared.waits = !free;
+  if (header.kind == MessageKind::eager && (taken.free || !nonblocking || is_local(data)))
+    shared.waits = !taken.free;
   else
-    begin_request(state, comm, peer, free, shared);
+    unseen(&begin_request<>)(state, comm, peer, taken.free, shared);
+}
+
+GMPI_DEVICE Header header_of(const Comm &comm, int tag, unsigned long long bytes,
+                             bool synchronous) {
+  MessageKind kind = bytes > eager_bytes ? MessageKind::announced
+                     : synchronous       ? MessageKind::synchronous
+                                         : MessageKind::eager;
+  return {kind, static_cast<std::uint16_t>(comm.context), 0, 0, tag, bytes};
+}
+
+/// One thread takes the message's slots and says what its team does at once.
+GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int tag,
+                                 const void *data, unsigned long long bytes, bool synchronous,
+                                 bool nonblocking, Share &shared) {
+  Header header = header_of(comm, tag, bytes, synchronous);
+  std::uint32_t peer = comm.peer_of[dest];
+  use_slots(state, comm, peer, header, data, take(state, peer, slots_of(header), bytes),
+            nonblocking, shared);
+}
+
+/// A message that a warp writes at once: a packet each.
+constexpr unsigned long long warp_bytes = (32 - header_packets) * packet_bytes;
+constexpr unsigned whole_warp = 0xffffffffu;
+
+/// Sends such a message, as a block's first warp, whole. `shared` says what is left to do, if anything.
+GMPI_OUT_OF_LINE void send_as_warp(State &state, const Comm &comm, int dest, int tag,
+                                   const void *data, unsigned long long bytes, bool nonblocking,
+                                   Share &shared) {
+  std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
+  Header header = header_of(comm, tag, bytes, false);
+  auto *from = static_cast<const unsigned char *>(data);
+  unsigned long long at = (lane - header_packets) * packet_bytes;
+  std::uint64_t value = 0;
+  if (lane < header_packets) {
+    value = pack_header(header, lane);
+  } else if (is_local(data)) { // the leader's
+    at = bytes;
+  } else if (at < bytes) {
+    value = load_data(from + at, bytes - at);
+  }
+  Taken taken{};
+  if (lane == 0)
+    taken = take(state, peer, 1, bytes);
+  if (is_local(data))
+    for (std::uint32_t packet = header_packets; packet < packets_for(bytes); ++packet) {
+      std::uint64_t its = 0;
+      unsigned long long there = (packet - header_packets) * packet_bytes;
+      if (lane == 0)
+        its = load_data(from + there, bytes - there);
+      its = __shfl_sync(whole_warp, its, 0);
+      if (lane == packet)
+        value = its;
+    }
+  unsigned long long first = __shfl_sync(whole_warp, taken.first, 0);
+  if (__shfl_sync(whole_warp, int(taken.free), 0) == 0) {
+    if (lane == 0)
+      use_slots(state, comm, peer, header, data, taken, nonblocking, shared);
+    return;
+  }
+  if (lane < packets_for(bytes))
+    store_packet(packet_at(state.peer[peer].out, first, lane), value, lap_of(first));
+  if (lane == 0) {
+    shared.request = nothing;
+    shared.step.kind = Step::over;
+    shared.waits = false;
+  }
 }
 
 template <class Team>
@@ -360,7 +448,7 @@ GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest,
     shared.wait = {Wait::slots, call, &comm, nothing, comm.peer_of[dest], sent.first + high,
                    dest, tag, 0, nothing};
   }
-  wait_for(team);
+  unseen(&wait_for<Team>)(team);
   if (team.leads())
     shared.step = {Step::write, 0, high, sent};
   team.sync();
@@ -368,27 +456,42 @@ GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest,
 
 /// Sends, or begins to. Leaves the request that is yet to be waited for in shared().request.
 template <class Team>
-GMPI_NOINLINE void send(Team team, Call call, const Comm &comm, int dest, int tag,
-                        const void *data, unsigned long long bytes, bool nonblocking) {
+GMPI_DEVICE void send(const Team &team, Call call, const Comm &comm, int dest, int tag,
+                      const void *data, unsigned long long bytes, bool nonblocking) {
   Share &shared = team.shared();
-  if (team.leads())
-    begin_send(*context.peer, comm, dest, tag, data, bytes, call.function == Function::Ssend,
+  if (acts_as_warp(team) && bytes <= warp_bytes && call.function != Function::Ssend) {
+    if (thread_index() < 32)
+      unseen(&send_as_warp<>)(*context.peer, comm, dest, tag, data, bytes, nonblocking, shared);
+  } else if (team.leads())
+    unseen(&begin_send<>)(*context.peer, comm, dest, tag, data, bytes, call.function == Function::Ssend,
                nonblocking, shared);
   team.sync();
   if (shared.waits)
-    await_slots(team, call, comm, dest, tag);
+    unseen(&await_slots<Team>)(team, call, comm, dest, tag);
   if (shared.step.kind == Step::write)
     do_step(team);
 }
 
 // --- receiving ---
 
+/// The result of a receive whose message is known. The leader calls it.
+GMPI_DEVICE void note_message(Share &shared, int source, const Header &header, int tag,
+                              unsigned long long room) {
+  shared.result = nothing_received();
+  shared.result.source = source;
+  shared.result.tag = tag;
+  shared.result.bytes = header.bytes < room ? header.bytes : room;
+  shared.truncated = header.bytes > room;
+}
+
 /// A message that is there before its receive has been posted, or comes while one thread looks for it
 /// alone. Fails where others have something to say.
 GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source, int tag,
-                                      Step &step) {
+                                      unsigned char *data, unsigned long long room,
+                                      Share &shared) {
   std::uint32_t peer = comm.peer_of[source];
   Line &line = state.receiving[peer];
+  Step &step = shared.step;
   step.kind = Step::none;
   unsigned long long next = load_relaxed_device(&line.next);
   if (!try_lock_channel(state, peer, next))
@@ -400,6 +503,7 @@ GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source
   for (unsigned turns = 0;; ++turns) {
     Summary summary = look(state);
     Packet first = Packet::load(from), second = Packet::load(from + packet_words);
+    Packet third = Packet::load(from + 2 * packet_words);
     if ((summary.posted | summary.kept | summary.active | summary.told) != 0)
       break;
     if (first.shows(lap) && second.shows(lap)) {
@@ -412,13 +516,20 @@ GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source
       store_relaxed_device(&line.next, next + slots);
       if (header.kind == MessageKind::synchronous)
         acknowledge(state, peer, header, 0);
+      note_message(shared, source, header, header.tag, room);
       step.kind = Step::read;
       step.low = 0;
       step.high = slots;
-      step.transfer.ring = state.peer[peer].in;
-      step.transfer.freed = state.peer[peer].in_freed;
-      step.transfer.first = next;
-      step.transfer.header = header;
+      step.transfer = {state.peer[peer].in, state.peer[peer].in_freed, next, data, room, header};
+      if (header.bytes <= packet_bytes) { // it need not be looked for again
+        if (header.bytes != 0) {
+          std::uint64_t value =
+              third.shows(lap) ? third.data() : await_packet(from + 2 * packet_words, lap);
+          store_data(data, header.bytes < room ? header.bytes : room, value);
+        }
+        free_share(state.peer[peer].in_freed, next, next + 1, 0, 1);
+        step.kind = Step::over;
+      }
       return;
     }
     if (turns % 1024 == 1023) {
@@ -431,6 +542,80 @@ GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source
     relax();
   }
   store_relaxed_device(&line.next, next);
+}
+
+/// The same as a block's first warp, whole: a lane looks for a packet.
+GMPI_OUT_OF_LINE void receive_at_once_as_warp(State &state, const Comm &comm, int source, int tag,
+                                              unsigned char *data, unsigned long long room,
+                                              Share &shared) {
+  std::uint32_t lane = thread_index(), peer = comm.peer_of[source];
+  Line &line = state.receiving[peer];
+  std::uint64_t *ring = state.peer[peer].in;
+  std::uint32_t *freed = state.peer[peer].in_freed;
+  unsigned long long next = locked;
+  if (lane == 0) {
+    shared.step.kind = Step::none;
+    unsigned long long found = load_relaxed_device(&line.next);
+    if (try_lock_channel(state, peer, found))
+      next = found;
+  }
+  next = __shfl_sync(whole_warp, next, 0);
+  if (next == locked)
+    return;
+  const std::uint64_t *from = packet_at(ring, next, lane);
+  std::uint32_t lap = lap_of(next);
+  unsigned long long start = 0;
+  Packet packet{};
+  Header header{};
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    Summary summary{};
+    if (lane == 0)
+      summary = look(state);
+    packet = Packet::load(from);
+    unsigned arrived = __ballot_sync(whole_warp, packet.shows(lap));
+    bool stop = (summary.posted | summary.kept | summary.active | summary.told) != 0;
+    if (lane == 0 && turns % 1024 == 1023) {
+      unsigned long long now = nanoseconds();
+      start = start == 0 ? now : start;
+      stop = stop || now - start >= long_wait;
+    }
+    bool header_there = (arrived & 3) == 3;
+    if (header_there) {
+      header = unpack_header(__shfl_sync(whole_warp, packet.data(), 0),
+                             __shfl_sync(whole_warp, packet.data(), 1));
+      bool ours = header.context == comm.context && (tag == MPI_ANY_TAG || tag == header.tag) &&
+                  (header.kind == MessageKind::eager || header.kind == MessageKind::synchronous);
+      unsigned wanted = header.bytes < warp_bytes
+                            ? whole_warp >> (32 - static_cast<unsigned>(packets_for(header.bytes)))
+                            : whole_warp;
+      stop = stop || !ours;
+      if (__shfl_sync(whole_warp, int(stop), 0) == 0 && (arrived & wanted) == wanted)
+        break;
+    }
+    if (__shfl_sync(whole_warp, int(stop), 0) != 0) {
+      if (lane == 0)
+        store_relaxed_device(&line.next, next);
+      return;
+    }
+    if (lane == 0)
+      relax();
+  }
+  if (lane == 0) {
+    unsigned long long slots = slots_of(header);
+    store_relaxed_device(&line.next, next + slots);
+    if (header.kind == MessageKind::synchronous)
+      acknowledge(state, peer, header, 0);
+    note_message(shared, source, header, header.tag, room);
+    shared.step = {header.bytes <= warp_bytes ? Step::over : Step::read, 0, slots,
+                   {ring, freed, next, data, room, header}};
+    if (header.bytes <= warp_bytes)
+      free_share(freed, next, next + 1, 0, 1);
+  }
+  unsigned long long at = (lane - header_packets) * packet_bytes;
+  unsigned long long end = header.bytes < room ? header.bytes : room;
+  if (header.bytes <= warp_bytes && lane >= header_packets && at < end)
+    store_data(data + at, end - at, packet.data());
 }
 
 /// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
@@ -491,12 +676,13 @@ GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int
   Share &shared = team.shared();
   bool staged = Team::scope != Scope::thread && is_local(data);
   if (team.leads())
-    begin_receive(state, comm, source, tag, data, room, staged, shared);
+    unseen(&begin_receive<>)(state, comm, source, tag, data, room, staged, shared);
   team.sync();
   if (shared.place == nothing)
     return;
   unsigned long long bytes = state.kept[shared.place].header.bytes;
-  team.receive(data, 0, kept_memory(state, shared.place), bytes < room ? bytes : room, true);
+  unseen(&receive_from<Team>)(team, data, 0, kept_memory(state, shared.place),
+                              bytes < room ? bytes : room, true);
   team.sync();
   if (team.leads()) {
     Request &request = state.requests[shared.request];
@@ -513,19 +699,9 @@ GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int
 /// The communicator's error handler decides on a message that is longer than the receive's buffer.
 template <class Team> GMPI_NOINLINE int refuse_truncated(Team team, Call call, MPI_Comm comm);
 
-/// The result of a receive whose message is known. The leader calls it.
-GMPI_DEVICE void note_message(Share &shared, int source, const Header &header, int tag,
-                              unsigned long long room) {
-  shared.result = nothing_received();
-  shared.result.source = source;
-  shared.result.tag = tag;
-  shared.result.bytes = header.bytes < room ? header.bytes : room;
-  shared.truncated = header.bytes > room;
-}
-
 template <class Team>
 GMPI_NOINLINE void judge_length(Team team, Call call, MPI_Comm comm) {
-  int error = refuse_truncated(team, call, comm);
+  int error = unseen(&refuse_truncated<Team>)(team, call, comm);
   team.sync();
   if (team.leads())
     team.shared().result.error = error;
@@ -552,7 +728,8 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
   }
   team.sync();
   if (shared.place != nothing)
-    team.receive(data, 0, kept_memory(state, shared.place), shared.result.bytes, true);
+    unseen(&receive_from<Team>)(team, data, 0, kept_memory(state, shared.place),
+                                shared.result.bytes, true);
   MPI_Comm comm = request.comm->handle;
   team.sync();
   if (team.leads()) {
@@ -566,7 +743,7 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
       tell_progress(state);
   }
   if (shared.truncated)
-    judge_length(team, call, comm);
+    unseen(&judge_length<Team>)(team, call, comm);
 }
 
 /// Until the request is done.
@@ -575,42 +752,46 @@ GMPI_NOINLINE void finish_request(Team team, Call call, const Comm &comm, std::u
                                   int rank, int tag, void *data) {
   if (team.leads())
     team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, rank, tag, 0, nothing};
-  wait_for(team);
-  end_request(team, call, index, data);
+  unseen(&wait_for<Team>)(team);
+  unseen(&end_request<Team>)(team, call, index, data);
+}
+
+/// Posts a receive, and waits for it.
+template <class Team>
+GMPI_NOINLINE void post_and_wait(Team team, Call call, const Comm &comm, int source, int tag,
+                                 void *data, unsigned long long room) {
+  team.sync();
+  unseen(&begin_to_receive<Team>)(team, comm, source, tag, data, room);
+  std::uint32_t index = team.shared().request;
+  team.sync();
+  unseen(&finish_request<Team>)(team, call, comm, index, source, tag, data);
 }
 
 /// Leaves what the call returns in shared().result.
 template <class Team>
-GMPI_NOINLINE void receive(Team team, Call call, const Comm &comm, int source, int tag, void *data,
-                           unsigned long long room) {
+GMPI_DEVICE void receive(const Team &team, Call call, const Comm &comm, int source, int tag,
+                         void *data, unsigned long long room) {
   Share &shared = team.shared();
   // In a block's shared memory there is room for so much that goes to each thread's local memory.
   bool local = Team::scope != Scope::thread && is_local(data);
-  if (source != MPI_ANY_SOURCE && (!local || room <= reply_data_bytes)) {
-    if (team.leads()) {
-      receive_at_once(*context.peer, comm, source, tag, shared.step);
-      shared.step.transfer.data = local ? block_state().small : static_cast<unsigned char *>(data);
-      shared.step.transfer.room = room;
-    }
-    team.sync();
-    if (shared.step.kind == Step::read) {
-      if (team.leads()) {
-        const Header &header = shared.step.transfer.header;
-        note_message(shared, source, header, header.tag, room);
-      }
-      do_step(team);
-      if (local)
-        team.receive(data, 0, block_state().small, shared.result.bytes, true);
-      if (shared.truncated)
-        judge_length(team, call, comm.handle);
-      return;
-    }
+  bool at_once = source != MPI_ANY_SOURCE && (!local || room <= reply_data_bytes);
+  if (at_once) {
+    auto *to = local ? block_state().small : static_cast<unsigned char *>(data);
+    if (acts_as_warp(team)) {
+      if (thread_index() < 32)
+        unseen(&receive_at_once_as_warp<>)(*context.peer, comm, source, tag, to, room, shared);
+    } else if (team.leads())
+      unseen(&receive_at_once<>)(*context.peer, comm, source, tag, to, room, shared);
     team.sync();
   }
-  begin_to_receive(team, comm, source, tag, data, room);
-  std::uint32_t index = shared.request;
-  team.sync();
-  finish_request(team, call, comm, index, source, tag, data);
+  if (!at_once || shared.step.kind == Step::none)
+    return unseen(&post_and_wait<Team>)(team, call, comm, source, tag, data, room);
+  if (shared.step.kind == Step::read)
+    do_step(team);
+  if (local)
+    unseen(&receive_from<Team>)(team, data, 0, block_state().small, shared.result.bytes, true);
+  if (shared.truncated)
+    unseen(&judge_length<Team>)(team, call, comm.handle);
 }
 
 // --- MPI's calls ---
@@ -633,7 +814,7 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
     team.sync();
     if (found != WorkKind::over) {
       if (found != WorkKind::none)
-        do_work(team);
+        unseen(&do_work<Team>)(team);
       if (team.leads())
         shared.result = CallResult{};
       relax(); // a program asks again and again
@@ -649,7 +830,7 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
   void *data = request.data;
   call.function = request.sends ? Function::Isend : Function::Irecv;
   team.sync();
-  finish_request(team, call, comm, index, rank, tag, data);
+  unseen(&finish_request<Team>)(team, call, comm, index, rank, tag, data);
 }
 
 /// The team as it is here.
@@ -671,32 +852,40 @@ template <> struct OwnShare<ThreadTeam> {
 /// others.
 GMPI_DEVICE bool sends_well(const Comm &comm, const Arguments &a) {
   return a.send_count >= 0 && a.send_tag >= 0 && a.send_tag <= context.tag_upper_bound &&
-         a.dest >= 0 && a.dest < comm.size;
+         a.dest >= 0 && a.dest < comm.size &&
+         message_bytes(a.send_count, a.send_datatype) != unknown_bytes;
 }
 GMPI_DEVICE bool receives_well(const Comm &comm, const Arguments &a) {
   return a.recv_count >= 0 && (a.recv_tag >= 0 || a.recv_tag == MPI_ANY_TAG) &&
-         ((a.source >= 0 && a.source < comm.size) || a.source == MPI_ANY_SOURCE);
+         ((a.source >= 0 && a.source < comm.size) || a.source == MPI_ANY_SOURCE) &&
+         message_bytes(a.recv_count, a.recv_datatype) != unknown_bytes;
 }
 
 /// Whether kernels carry this call out themselves. The same on all ranks, but for wrong arguments.
-template <Function F> GMPI_DEVICE bool takes(const Comm &comm, const Arguments &a) {
-  if constexpr (F == Function::Send || F == Function::Ssend || F == Function::Isend)
+template <Function F> GMPI_DEVICE bool takes(const Arguments &a) {
+  const Comm *found = find_comm(a.comm);
+  if (found == nullptr)
+    return false;
+  const Comm &comm = *found;
+  if constexpr (F == Function::Send || F == Function::Ssend || F == Function::Isend) {
     return sends_well(comm, a);
-  else if constexpr (F == Function::Recv || F == Function::Irecv)
+  } else if constexpr (F == Function::Recv || F == Function::Irecv) {
     return receives_well(comm, a);
-  else if constexpr (F == Function::Sendrecv)
+  } else if constexpr (F == Function::Sendrecv) {
     return (a.dest == MPI_PROC_NULL || sends_well(comm, a)) &&
            (a.source == MPI_PROC_NULL || receives_well(comm, a));
-  else if constexpr (F == Function::Barrier)
+  } else if constexpr (F == Function::Barrier) {
     return true;
-  else if constexpr (F == Function::Bcast)
-    return a.count >= 0 && a.root >= 0 && a.root < comm.size;
-  else if constexpr (F == Function::Reduce)
-    return a.count >= 0 && a.root >= 0 && a.root < comm.size && can_reduce(a.op, a.datatype);
-  else if constexpr (F == Function::Allreduce)
-    return a.count >= 0 && can_reduce(a.op, a.datatype);
-  else
-    return false;
+  } else {
+    if (a.count < 0 || message_bytes(a.count, a.datatype) == unknown_bytes)
+      return false;
+    if constexpr (F == Function::Bcast || F == Function::Reduce)
+      if (a.root < 0 || a.root >= comm.size)
+        return false;
+    if constexpr (F == Function::Reduce || F == Function::Allreduce)
+      return can_reduce(a.op, a.datatype);
+    return F == Function::Bcast;
+  }
 }
 
 template <class Team>
@@ -724,7 +913,7 @@ GMPI_NOINLINE void exchange_messages(Team team, Call call, const Comm &comm, int
   team.sync();
   CallResult result = shared.result;
   team.sync();
-  finish_request(team, call, comm, sending, dest, send_tag, nullptr);
+  unseen(&finish_request<Team>)(team, call, comm, sending, dest, send_tag, nullptr);
   team.sync();
   if (team.leads())
     shared.result = result;
@@ -737,7 +926,7 @@ GMPI_NOINLINE void finish_send(Team team, Call call, const Comm &comm, int dest,
   team.sync();
   std::uint32_t sending = team.shared().request;
   team.sync();
-  finish_request(team, call, comm, sending, dest, tag, nullptr);
+  unseen(&finish_request<Team>)(team, call, comm, sending, dest, tag, nullptr);
 }
 
 /// Carries a call out of which takes() is true.
@@ -761,7 +950,7 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
                               rooted ? a.root : -1, reduction, datatype);
     return nothing_received();
   } else if constexpr (F == Function::Recv) {
-    unseen(&receive<Team>)(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
+    receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
     return team.shared().result;
   } else if constexpr (F == Function::Irecv) {
     unseen(&begin_to_receive<Team>)(team, comm, a.source, a.recv_tag, buffers.out,
@@ -773,8 +962,7 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
     if (a.dest == MPI_PROC_NULL) {
       if (a.source == MPI_PROC_NULL)
         return nothing_received();
-      unseen(&receive<Team>)(team, call, comm, a.source, a.recv_tag, buffers.out,
-                             buffers.out_bytes);
+      receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
       return team.shared().result;
     }
     if (a.source != MPI_PROC_NULL) {
@@ -783,14 +971,13 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
                                        buffers.out_bytes);
       return team.shared().result;
     }
-    unseen(&send<Team>)(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, false);
+    send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, false);
     if (team.shared().request != nothing)
       unseen(&finish_send<Team>)(team, call, comm, a.dest, a.send_tag);
     return nothing_received();
   } else {
     constexpr bool nonblocking = F == Function::Isend;
-    unseen(&send<Team>)(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                        nonblocking);
+    send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, nonblocking);
     CallResult result = nothing_received();
     bool pending = team.shared().request != nothing;
     if (pending && (!nonblocking || is_local(buffers.in))) {

@@ -84,7 +84,7 @@ template <class Team> GMPI_NOINLINE void exchange_parts(Team team, Call call, Co
     if (team.leads())
       team.shared().wait = {Wait::others, call, &comm, nothing, 0, round.number,
                             round.root < 0 ? 0 : round.root, 0, 0, nothing};
-    wait_for(team);
+    unseen(&wait_for<Team>)(team);
   }
   read_parts(comm, round, member, members);
   team.sync();
@@ -113,7 +113,7 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
     std::uint64_t left = bytes - done;
     auto part = static_cast<std::uint32_t>(left < round_bytes ? left : round_bytes);
     if (local_in)
-      team.send(comm.scratch, in + done, part);
+      unseen(&send_to<Team>)(team, comm.scratch, in + done, part);
     if (team.leads()) {
       Round &round = shared.round;
       round.bytes = part;
@@ -123,9 +123,10 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
       round.in = !sends ? nullptr : local_in ? comm.scratch : in + done;
       round.out = !receives ? nullptr : local_out ? comm.scratch + round_bytes : out + done;
     }
-    exchange_parts(team, call, comm);
+    unseen(&exchange_parts<Team>)(team, call, comm);
     if (local_out)
-      team.receive(out, done, comm.scratch + round_bytes, part, done + part == bytes);
+      unseen(&receive_from<Team>)(team, out, done, comm.scratch + round_bytes, part,
+                                  done + part == bytes);
     done += part;
   } while (done < bytes);
 }

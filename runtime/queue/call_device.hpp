@@ -204,13 +204,6 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
     return result;
   }
   bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
-  if (peer::Comm *comm = peer::find_comm(a.comm))
-    if (!unknown && peer::takes<F>(*comm, a)) {
-      CallResult result = peer::communicate<F>(team, site, a, buffers, *comm);
-      if (nonblocking)
-        team.share(result.request, &BlockState::request);
-      return result;
-    }
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
   bool inline_in = buffers.in_bytes <= inline_bytes;
@@ -379,8 +372,17 @@ GMPI_NOINLINE CallResult complete_all(Team team, int count, const MPI_Request *r
   return result;
 }
 
-template <Function F, class Team>
+/// The two ways of a call: to the proxy, and from kernel to kernel.
+enum class Way { queue, peer };
+
+template <Function F, Way W, class Team>
 GMPI_DEVICE CallResult perform(Team &team, Site site, const Arguments &a, const Buffers &buffers) {
+  if constexpr (W == Way::peer) {
+    CallResult result = peer::communicate<F>(team, site, a, buffers, *peer::find_comm(a.comm));
+    if (kind_of(F) == Kind::nonblocking)
+      team.share(result.request, &BlockState::request);
+    return result;
+  }
   bool want_status = a.status != nullptr && a.status != MPI_STATUS_IGNORE;
   if constexpr (F == Function::Wait || F == Function::Test)
     return complete(team, *a.request, F == Function::Wait, want_status, site);
@@ -458,7 +460,8 @@ GMPI_DEVICE void serve(bool leader, void *out, bool wants_result) {
   }
 }
 
-template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Arguments &a);
+template <Scope S, Function F, Way W = Way::queue>
+GMPI_DEVICE int carry_out(Site site, const Arguments &a);
 
 /// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
 template <Scope S>
@@ -476,29 +479,30 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
 }
 
 /// Carries a call out for the threads of scope S.
-template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Arguments &a) {
+template <Scope S, Function F, Way W> GMPI_DEVICE int carry_out(Site site, const Arguments &a) {
   if constexpr (F == Function::Waitall)
     if (a.statuses != MPI_STATUSES_IGNORE)
       return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);
   // What is needed of the arguments is taken out of them early: they are many registers.
   constexpr bool communicates = kind_of(F) != Kind::completion;
+  constexpr bool packs = communicates && W == Way::queue;
   Buffers buffers{};
   if constexpr (S == Scope::thread) {
     ThreadTeam team;
-    if constexpr (communicates) {
+    if constexpr (packs)
       pack_call(F, site, a, team.contents());
+    if constexpr (communicates)
       buffers = buffers_of(F, a, message_bytes);
-    }
-    return deliver_result<F>(a, perform<F>(team, site, a, buffers), true, true);
+    return deliver_result<F>(a, perform<F, W>(team, site, a, buffers), true, true);
   } else {
     BlockTeam team = BlockTeam::meet();
-    if constexpr (communicates) {
+    if constexpr (packs)
       if (team.leads())
         pack_call(F, site, a, team.contents());
+    if constexpr (communicates)
       buffers = buffers_of(F, a, message_bytes);
-    }
     if constexpr (S == Scope::block) {
-      CallResult result = perform<F>(team, site, a, buffers);
+      CallResult result = perform<F, W>(team, site, a, buffers);
       int error = deliver_result<F>(a, result, team.leads(), team.leads());
       __syncthreads();
       return error;
@@ -509,7 +513,7 @@ template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Argume
     __syncthreads();
     if (block.command == GridCommand::lead) {
       GridTeam grid{team};
-      CallResult result = perform<F>(grid, site, a, buffers);
+      CallResult result = perform<F, W>(grid, site, a, buffers);
       int error = deliver_result<F>(a, result, team.leads(), team.leads());
       grid.finish(result);
       return error;
@@ -528,16 +532,33 @@ template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Argume
 
 #define GMPI_PARAMETER(role) argument::role role
 #define GMPI_ASSIGN(role) a.role = role;
-/// device::MPI_Send<Scope::grid>(site, ...) and so on.
+#define GMPI_PASS(role) role
+/// device::MPI_Wait<Scope::grid>(site, ...) and so on.
 #define GMPI_CARRY_OUT(name, roles)                                                                \
   template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return carry_out<S, Function::name>(site, a);                                                  \
   }
-#define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT(name, roles)
-#define GMPI_DEVICE_nonblocking(name, roles) GMPI_CARRY_OUT(name, roles)
-#define GMPI_DEVICE_collective(name, roles) GMPI_CARRY_OUT(name, roles)
+/// The same where kernels may carry the call out themselves.
+#define GMPI_CARRY_OUT_EITHER_WAY(name, roles)                                                     \
+  namespace peer {                                                                                 \
+  template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return carry_out<S, Function::name, Way::peer>(site, a);                                       \
+  }                                                                                                \
+  }                                                                                                \
+  template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    if (peer::takes<Function::name>(a))                                                            \
+      return unseen(&peer::MPI_##name<S>)(site, GMPI_LIST(GMPI_PASS, roles));                      \
+    return carry_out<S, Function::name>(site, a);                                                  \
+  }
+#define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
+#define GMPI_DEVICE_nonblocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
+#define GMPI_DEVICE_collective(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
 #define GMPI_DEVICE_completion(name, roles) GMPI_CARRY_OUT(name, roles)
 #define GMPI_DEVICE_terminal(name, roles) GMPI_CARRY_OUT(name, roles)
 #define GMPI_DEVICE_local(name, roles) // local_device.hpp
@@ -546,6 +567,8 @@ template <Scope S, Function F> GMPI_DEVICE int carry_out(Site site, const Argume
 #undef GMPI_PARAMETER
 #undef GMPI_ASSIGN
 #undef GMPI_CARRY_OUT
+#undef GMPI_CARRY_OUT_EITHER_WAY
+#undef GMPI_PASS
 #undef GMPI_DEVICE_blocking
 #undef GMPI_DEVICE_nonblocking
 #undef GMPI_DEVICE_collective
