@@ -124,7 +124,7 @@ GMPI_DEVICE bool has_come(State &state, const Wait &wait) {
   case Wait::request_done:
     return state_of(state.requests[wait.request]) == RequestState::done;
   case Wait::slots:
-    return look_for_free(state, wait.peer, wait.until) >= wait.until;
+    return are_free(state.peer[wait.peer].out_freed, wait.first, wait.until);
   default:
     return all_have_begun(*wait.comm, static_cast<std::uint32_t>(wait.until));
   }
@@ -149,12 +149,13 @@ GMPI_OUT_OF_LINE Work await(State &state, Wait &wait) {
 }
 
 /// What is to be done next for a request that the caller holds.
-GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) {
-  constexpr unsigned long long at_most = 64;
+GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, unsigned long long at_most,
+                                 Step &step) {
   Request &request = state.requests[index];
   const Peer &peer = state.peer[request.peer];
   unsigned long long all = slots_of(request.header);
   step.kind = Step::none;
+  step.check = false;
   step.low = request.moved;
   step.transfer.first = request.first;
   step.transfer.data = request.data;
@@ -165,7 +166,7 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
   switch (state_of(request)) {
   case RequestState::queued:
     step.high = all;
-    if (look_for_free(state, request.peer, request.first + all) >= request.first + all)
+    if (are_free(peer.out_freed, request.first, request.first + all))
       step.kind = Step::write;
     return;
   case RequestState::awaiting_match: {
@@ -182,21 +183,17 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
     set_state(request, RequestState::sending);
     return;
   }
-  case RequestState::sending: {
+  case RequestState::sending:
     step.high = all - step.low < at_most ? all : step.low + at_most;
-    unsigned long long until = look_for_free(state, request.peer, request.first + step.high);
-    if (until <= request.first + step.low)
-      return;
-    if (until - request.first < step.high)
-      step.high = until - request.first;
+    step.transfer.freed = peer.out_freed;
+    step.check = true;
     step.kind = Step::write;
     return;
-  }
   case RequestState::receiving:
     // As much as is known to be on its way: the sender writes a message's slots in order.
     step.transfer.ring = peer.in;
     GMPI_NO_UNROLL
-    for (unsigned long long some = at_most; some != 0; some /= 8) {
+    for (unsigned long long some = at_most; some != 0; some = some > 8 ? some / 8 : some - 1) {
       step.high = all - step.low < some ? all : step.low + some;
       if (has_message(state, request.peer, request.first + step.high - 1)) {
         step.kind = Step::read;
@@ -226,24 +223,53 @@ GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &st
   set_state(request, RequestState::done); // from here on it may be another's
 }
 
+/// So many slots are worth another round of the whole grid; a step takes no more than half a channel,
+/// so that both ends are at work.
+constexpr unsigned long long shared_step_slots = 128;
+constexpr unsigned long long block_step_slots = 64, grid_step_slots = channel_slots / 2;
+
+/// Cuts a step down to those first slots that are free: all members look.
+template <class Team> GMPI_NOINLINE void check_slots(Team team) {
+  Share &shared = team.shared();
+  const Step &step = shared.step;
+  const unsigned long long first = step.transfer.first;
+  unsigned rank = 0, size = 1;
+  team.number(rank, size);
+  if (team.leads())
+    shared.limit = first + step.high;
+  team.sync();
+  GMPI_NO_UNROLL
+  for (unsigned long long slot = first + step.low + rank; slot < first + step.high; slot += size)
+    if (!is_free(step.transfer.freed, slot)) {
+      atomicMin(&shared.limit, slot);
+      break;
+    }
+  team.sync();
+  if (team.leads()) {
+    shared.step.high = shared.limit - first;
+    if (shared.step.high == step.low)
+      shared.step.kind = Step::none;
+  }
+  team.sync();
+}
+
+GMPI_OUT_OF_LINE void share_step(GridTeam team) { team.share_step(team.shared().step); }
+
 /// Writes or reads what team.shared().step says, and gives back what was read. All members know the
 /// step. Ends with the team's barrier, but for what is given back.
 template <class Team> GMPI_DEVICE void do_step(const Team &team) {
   const Step &step = team.shared().step;
   unsigned rank = 0, size = 1;
-  bool alone = is_local(step.transfer.data) && Team::scope != Scope::thread;
-  if (!alone)
-    team.number(rank, size);
-  if (step.kind == Step::write) {
-    if (!alone || team.leads())
+  if (Team::scope != Scope::thread && is_local(step.transfer.data)) { // sent; the leader's
+    if (team.leads())
       write_share(step.transfer, step.low, step.high, rank, size);
-    team.sync();
-    return;
+    return team.sync();
   }
-  read_share(step.transfer, step.low, step.high, rank, size);
-  team.sync();
-  const Transfer &t = step.transfer;
-  free_share(t.freed, t.first + step.low, t.first + step.high, rank, size);
+  if constexpr (Team::scope == Scope::grid)
+    if (step.high - step.low >= shared_step_slots && !team.alone())
+      return unseen(&share_step<>)(team);
+  team.number(rank, size);
+  do_part(team, step, 0, step.high - step.low, rank, size);
 }
 
 /// Does what the leader has found.
@@ -254,14 +280,20 @@ template <class Team> GMPI_NOINLINE void do_work(Team team) {
     if (shared.work.kind == WorkKind::keep) {
       const Kept &kept = state.kept[shared.work.index];
       const Peer &peer = state.peer[kept.peer];
-      shared.step = {Step::read, 0, slots_of(kept.header),
+      shared.step = {Step::read, false, 0, slots_of(kept.header),
                      {peer.in, peer.in_freed, kept.first, kept_memory(state, shared.work.index),
                       kept.header.bytes, kept.header}};
     } else {
-      unseen(&begin_step<>)(state, shared.work.index, shared.step);
+      unseen(&begin_step<>)(state, shared.work.index,
+                            Team::scope == Scope::grid && BlockTeam::block().living_blocks > 1
+                                ? grid_step_slots
+                                : block_step_slots,
+                            shared.step);
     }
   }
   team.sync();
+  if (shared.step.check)
+    unseen(&check_slots<Team>)(team);
   if (shared.step.kind == Step::write || shared.step.kind == Step::read)
     do_step(team);
   team.sync();
@@ -346,8 +378,7 @@ GMPI_DEVICE Taken take(State &state, std::uint32_t peer, unsigned long long slot
   atomicAdd(&state.bytes, bytes);
   if (told != 0)
     tell_progress(state);
-  return {first, first + slots <= free_until ||
-                     look_for_free(state, peer, first + slots) >= first + slots};
+  return {first, first + slots <= free_until};
 }
 
 /// Says what the team does with them.
@@ -386,8 +417,12 @@ GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int t
                                  bool nonblocking, Share &shared) {
   Header header = header_of(comm, tag, bytes, synchronous);
   std::uint32_t peer = comm.peer_of[dest];
-  use_slots(state, comm, peer, header, data, take(state, peer, slots_of(header), bytes),
-            nonblocking, shared);
+  unsigned long long slots = slots_of(header);
+  Taken taken = take(state, peer, slots, bytes);
+  taken.free = taken.free || (slots > 8 ? are_free(state.peer[peer].out_freed, taken.first,
+                                                   taken.first + slots)
+                                        : find_free(state, peer, taken.first + slots));
+  use_slots(state, comm, peer, header, data, taken, nonblocking, shared);
 }
 
 /// A message that a warp writes at once: a packet each.
@@ -424,7 +459,8 @@ GMPI_OUT_OF_LINE void send_as_warp(State &state, const Comm &comm, int dest, int
         value = its;
     }
   unsigned long long first = __shfl_sync(whole_warp, taken.first, 0);
-  if (__shfl_sync(whole_warp, int(taken.free), 0) == 0) {
+  if (__shfl_sync(whole_warp, int(taken.free), 0) == 0 &&
+      !find_free_as_warp(state, peer, first + 1, lane)) {
     if (lane == 0)
       use_slots(state, comm, peer, header, data, taken, nonblocking, shared);
     return;
@@ -445,12 +481,12 @@ GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest,
   unsigned long long high = shared.step.high;
   if (team.leads()) {
     sent = shared.step.transfer;
-    shared.wait = {Wait::slots, call, &comm, nothing, comm.peer_of[dest], sent.first + high,
-                   dest, tag, 0, nothing};
+    shared.wait = {Wait::slots, call, &comm, nothing, comm.peer_of[dest], sent.first,
+                   sent.first + high, dest, tag, 0, nothing};
   }
   unseen(&wait_for<Team>)(team);
   if (team.leads())
-    shared.step = {Step::write, 0, high, sent};
+    shared.step = {Step::write, false, 0, high, sent};
   team.sync();
 }
 
@@ -607,7 +643,7 @@ GMPI_OUT_OF_LINE void receive_at_once_as_warp(State &state, const Comm &comm, in
     if (header.kind == MessageKind::synchronous)
       acknowledge(state, peer, header, 0);
     note_message(shared, source, header, header.tag, room);
-    shared.step = {header.bytes <= warp_bytes ? Step::over : Step::read, 0, slots,
+    shared.step = {header.bytes <= warp_bytes ? Step::over : Step::read, false, 0, slots,
                    {ring, freed, next, data, room, header}};
     if (header.bytes <= warp_bytes)
       free_share(freed, next, next + 1, 0, 1);
@@ -751,7 +787,7 @@ template <class Team>
 GMPI_NOINLINE void finish_request(Team team, Call call, const Comm &comm, std::uint32_t index,
                                   int rank, int tag, void *data) {
   if (team.leads())
-    team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, rank, tag, 0, nothing};
+    team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, 0, rank, tag, 0, nothing};
   unseen(&wait_for<Team>)(team);
   unseen(&end_request<Team>)(team, call, index, data);
 }

@@ -11,14 +11,6 @@ namespace gmpi::device::peer {
 
 using namespace gmpi::peer;
 
-#ifdef PEER_CLOCK
-__device__ __forceinline__ unsigned long long *stamps() { __shared__ unsigned long long s[33]; return s; }
-__device__ __forceinline__ void stamp(int i) { if (thread_index() == 0) { auto now = clock64(); stamps()[i] += now - stamps()[32]; stamps()[32] = now; } }
-__device__ __forceinline__ void reset_stamps() { if (thread_index() < 33) stamps()[thread_index()] = 0; __syncthreads(); if (thread_index() == 0) stamps()[32] = clock64(); }
-__device__ __forceinline__ void save_stamps(unsigned long long *out) { __syncthreads(); if (blockIdx.x == 0 && thread_index() < 32) out[thread_index()] = stamps()[thread_index()]; }
-#else
-#define stamp(i)
-#endif
 /// What the packets of slot number `slot` carry.
 GMPI_DEVICE std::uint32_t lap_of(unsigned long long slot) {
   return static_cast<std::uint32_t>(slot / channel_slots) + 1;
@@ -80,21 +72,33 @@ GMPI_DEVICE void store_data(unsigned char *to, unsigned long long left, std::uin
 GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
                                   unsigned long long high, std::uint32_t rank,
                                   std::uint32_t size) {
+  constexpr int at_once = 4;
   unsigned long long end = high * slot_packets, all = packets_for(t.header.bytes);
   if (t.header.kind == MessageKind::announced)
     all = header_packets;
   if (end > all)
     end = all;
+  const Header header = t.header;
+  const unsigned char *data = t.data;
   GMPI_NO_UNROLL
-  for (unsigned long long p = low * slot_packets + rank; p < end; p += size) {
-    std::uint64_t value;
-    if (p < header_packets) {
-      value = pack_header(t.header, static_cast<std::uint32_t>(p));
-    } else {
-      unsigned long long at = (p - header_packets) * packet_bytes;
-      value = load_data(t.data + at, t.header.bytes - at);
+  for (unsigned long long p = low * slot_packets + rank; p < end; p += at_once * size) {
+    std::uint64_t values[at_once];
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      unsigned long long q = p + i * size;
+      if (q >= end)
+        break;
+      unsigned long long at = (q - header_packets) * packet_bytes;
+      values[i] = q < header_packets ? pack_header(header, static_cast<std::uint32_t>(q))
+                                     : load_data(data + at, header.bytes - at);
     }
-    store_packet(packet_at(t.ring, t.first, p), value, lap_of(t.first + p / slot_packets));
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      unsigned long long q = p + i * size;
+      if (q >= end)
+        break;
+      store_packet(packet_at(t.ring, t.first, q), values[i], lap_of(t.first + q / slot_packets));
+    }
   }
 }
 
@@ -150,37 +154,98 @@ GMPI_DEVICE void free_share(std::uint32_t *freed, unsigned long long first, unsi
     store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
 }
 
+/// Some members' part of a step: `slots` slots from `offset` on. Ends with their barrier.
+template <class Team>
+GMPI_DEVICE void do_part(const Team &team, const Step &step, unsigned long long offset,
+                         unsigned long long slots, std::uint32_t rank, std::uint32_t size) {
+  unsigned long long low = step.low + offset, high = low + slots;
+  const Transfer &t = step.transfer;
+  if (step.kind == Step::write) {
+    write_share(t, low, high, rank, size);
+    team.sync();
+    return;
+  }
+  read_share(t, low, high, rank, size);
+  team.sync();
+  free_share(t.freed, t.first + low, t.first + high, rank, size);
+}
+
 /// The next `slots` slots of the channel to `peer`; they may not be free yet.
 GMPI_DEVICE unsigned long long take_slots(State &state, std::uint32_t peer,
                                           unsigned long long slots) {
   return add_relaxed_device(&state.sending[peer].next, slots);
 }
 
-/// Up to which slot number the channel to `peer` is free, `needed` or a little more at most.
-GMPI_OUT_OF_LINE unsigned long long look_for_free(State &state, std::uint32_t peer,
-                                                  unsigned long long needed) {
+/// Whether the receiver has freed slot number `slot` as often as its next use needs.
+GMPI_DEVICE bool is_free(const std::uint32_t *freed, unsigned long long slot) {
+  return load_relaxed_system(freed + slot % channel_slots) >= lap_of(slot) - 1;
+}
+
+/// Whether all slots from `first` to before `end` are free; one thread looks.
+GMPI_OUT_OF_LINE bool are_free(const std::uint32_t *freed, unsigned long long first,
+                               unsigned long long end) {
+  constexpr int at_once = 8;
+  bool all = true;
+  GMPI_NO_UNROLL
+  for (unsigned long long slot = first; all && slot < end; slot += at_once) {
+    bool free[at_once];
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i)
+      free[i] = is_free(freed, slot + i < end ? slot + i : slot);
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i)
+      all = all && free[i];
+  }
+  return all;
+}
+
+/// The same, for what is taken next: looks a little ahead from what is known, and notes that.
+GMPI_OUT_OF_LINE bool find_free(State &state, std::uint32_t peer, unsigned long long end) {
   constexpr int at_once = 8;
   constexpr unsigned long long ahead = 64;
   Line &line = state.sending[peer];
   const std::uint32_t *freed = state.peer[peer].out_freed;
-  unsigned long long slot = load_relaxed_device(&line.free_until);
-  unsigned long long known = slot;
+  const unsigned long long known = load_relaxed_device(&line.free_until);
+  unsigned long long slot = known;
   bool more = true;
   GMPI_NO_UNROLL
-  while (more && slot < needed + ahead) {
-    std::uint32_t laps[at_once];
+  while (more && slot < end + ahead) {
+    bool free[at_once];
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i)
-      laps[i] = load_relaxed_system(freed + (slot + i) % channel_slots);
+      free[i] = is_free(freed, slot + i);
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      more = more && laps[i] >= lap_of(slot) - 1; // so far all were free: laps[i] is this slot's
+      more = more && free[i];
       slot += more;
     }
   }
   if (slot != known)
     atomicMax(&line.free_until, slot);
-  return slot;
+  return slot >= end;
+}
+
+/// The same by a warp, whole; the answer is for all its lanes.
+GMPI_OUT_OF_LINE bool find_free_as_warp(State &state, std::uint32_t peer, unsigned long long end,
+                                        std::uint32_t lane) {
+  Line &line = state.sending[peer];
+  const std::uint32_t *freed = state.peer[peer].out_freed;
+  unsigned long long known = __shfl_sync(0xffffffffu, load_relaxed_device(&line.free_until), 0);
+  unsigned long long slot = known;
+  GMPI_NO_UNROLL
+  for (;;) {
+    bool near = is_free(freed, slot + lane), far = is_free(freed, slot + 32 + lane);
+    unsigned not_near = ~__ballot_sync(0xffffffffu, near);
+    unsigned not_far = ~__ballot_sync(0xffffffffu, far);
+    slot += not_near != 0  ? __ffs(static_cast<int>(not_near)) - 1
+            : not_far != 0 ? 32 + __ffs(static_cast<int>(not_far)) - 1
+                           : 64;
+    if ((not_near | not_far) != 0 || slot >= end)
+      break;
+  }
+  if (lane == 0 && slot != known)
+    atomicMax(&line.free_until, slot);
+  return slot >= end;
 }
 
 } // namespace gmpi::device::peer

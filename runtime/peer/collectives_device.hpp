@@ -82,7 +82,7 @@ template <class Team> GMPI_NOINLINE void exchange_parts(Team team, Call call, Co
   team.sync();
   if (!round.soon) {
     if (team.leads())
-      team.shared().wait = {Wait::others, call, &comm, nothing, 0, round.number,
+      team.shared().wait = {Wait::others, call, &comm, nothing, 0, 0, round.number,
                             round.root < 0 ? 0 : round.root, 0, 0, nothing};
     unseen(&wait_for<Team>)(team);
   }

@@ -15,7 +15,7 @@
 
 namespace gmpi::peer {
 
-constexpr std::uint32_t channel_slots = 2048; ///< a power of two
+constexpr std::uint32_t channel_slots = 4096; ///< a power of two
 constexpr std::uint32_t slot_packets = 128;
 constexpr std::uint32_t packet_words = 2; ///< of eight bytes
 constexpr std::uint32_t packet_bytes = 8; ///< of data in a packet
@@ -218,6 +218,7 @@ struct Work {
 /// Slots of a message that are to be written or read now.
 struct Step {
   enum Kind : std::uint32_t { none, write, read, over } kind; ///< over: nothing is left to do
+  bool check; ///< whether the slots to be written are free is not known yet
   unsigned long long low, high;
   Transfer transfer;
 };

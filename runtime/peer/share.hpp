@@ -21,7 +21,7 @@ struct Wait {
   const Comm *comm;
   std::uint32_t request; ///< or `nothing`
   std::uint32_t peer;
-  unsigned long long until; ///< a slot number, or a collective call's round
+  unsigned long long first, until; ///< slot numbers; or, the latter, a collective call's round
   int rank, tag;            ///< for reports; of a collective call, its root
   unsigned long long since;
   std::uint32_t told; ///< the request slot under which the proxy knows of it, or `nothing`
@@ -47,6 +47,7 @@ struct Share {
   std::uint32_t request;  ///< what is left of a call, or `nothing`
   std::uint32_t place;    ///< where its message has been kept, or `nothing`
   bool waits;             ///< slots must become free first
+  unsigned long long limit; ///< below it they are
   bool truncated;
   CallResult result;
 };

@@ -81,6 +81,7 @@ struct GridTask {
   unsigned long long bytes;
   unsigned long long next;   ///< first byte that no block has taken yet
   unsigned long long offset; ///< in each thread's own receive buffer
+  bool transfers;            ///< launch->step is to be carried out; `bytes` counts its slots
 };
 
 /// What a call returns, besides message data.
@@ -101,6 +102,7 @@ struct LaunchState {
   std::uint32_t claimed; ///< 1 once a block has taken the last promotion
   GridTask task;
   CallResult result;
+  peer::Step step; ///< for all blocks together
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
 

@@ -6,6 +6,7 @@
 // local memory and what only the leader knows; only the leader talks to the proxy, but for waiting.
 #pragma once
 
+#include "../peer/channel_device.hpp"
 #include "../transport/copy_device.hpp"
 #include "reply_device.hpp"
 
@@ -172,20 +173,27 @@ constexpr unsigned long long shared_copy_bytes = 256 * 1024;
 /// What a block takes at a time of a copy that the whole grid shares.
 constexpr unsigned long long copy_portion = 16 * 1024;
 
+/// The same of a message that goes from kernel to kernel, in slots.
+constexpr unsigned long long transfer_portion = 16;
+
 /// This block's part in launch->task; ends with the block's barrier.
 GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
   GridTask &task = block_state().launch->task;
+  const unsigned long long portion = task.transfers ? transfer_portion : copy_portion;
   unsigned rank, size;
   team.number(rank, size);
   for (;;) {
     unsigned long long first = 0;
     if (team.leads())
-      first = add_device(&task.next, copy_portion);
+      first = add_relaxed_device(&task.next, portion);
     team.share(first, &BlockState::portion);
     if (first >= task.bytes)
       break;
-    unsigned long long bytes =
-        task.bytes - first < copy_portion ? task.bytes - first : copy_portion;
+    unsigned long long bytes = task.bytes - first < portion ? task.bytes - first : portion;
+    if (task.transfers) {
+      peer::do_part(team, block_state().launch->step, first, bytes, rank, size);
+      continue;
+    }
     copy_share(static_cast<unsigned char *>(task.to) + first,
                static_cast<const unsigned char *>(task.from) + first, bytes, rank, size);
   }
@@ -219,7 +227,16 @@ struct GridTeam : BlockTeam {
   GMPI_DEVICE bool alone() const { return block().living_blocks == 1; }
 
   GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
-    call_helpers({to, from, bytes, 0, 0}, GridCommand::copy);
+    call_helpers({to, from, bytes, 0, 0, false}, GridCommand::copy);
+    help_copy(*this);
+    join_helpers();
+  }
+
+  /// All blocks carry out the step.
+  GMPI_DEVICE void share_step(const gmpi::peer::Step &step) {
+    if (leader)
+      block().launch->step = step;
+    call_helpers({nullptr, nullptr, step.high - step.low, 0, 0, true}, GridCommand::copy);
     help_copy(*this);
     join_helpers();
   }
@@ -253,7 +270,7 @@ struct GridTeam : BlockTeam {
       unsigned long long part = bytes - done < broadcast_bytes ? bytes - done : broadcast_bytes;
       BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done,
                          part);
-      GridTask task{nullptr, nullptr, part, 0, offset + done};
+      GridTask task{nullptr, nullptr, part, 0, offset + done, false};
       bool with_done = last && done + part == bytes;
       if (with_done) {
         if (leader)
