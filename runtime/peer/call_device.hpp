@@ -151,6 +151,7 @@ GMPI_OUT_OF_LINE Work await(State &state, Wait &wait) {
 /// What is to be done next for a request that the caller holds.
 GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, unsigned long long at_most,
                                  Step &step) {
+  constexpr int patience = 64; // looks, before a smaller step is made
   Request &request = state.requests[index];
   const Peer &peer = state.peer[request.peer];
   unsigned long long all = slots_of(request.header);
@@ -188,10 +189,19 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, unsigned lon
     step.transfer.freed = peer.out_freed;
     step.check = true;
     step.kind = Step::write;
+    GMPI_NO_UNROLL
+    for (int i = 0; i < patience && !is_free(peer.out_freed, request.first + step.high - 1); ++i)
+      relax();
     return;
   case RequestState::receiving:
-    // As much as is known to be on its way: the sender writes a message's slots in order.
+    // As much as is known to be on its way: the sender writes a message's slots in order, a step's at
+    // once.
     step.transfer.ring = peer.in;
+    step.high = all - step.low < at_most ? all : step.low + at_most;
+    GMPI_NO_UNROLL
+    for (int i = 0;
+         i < patience && !has_message(state, request.peer, request.first + step.high - 1); ++i)
+      relax();
     GMPI_NO_UNROLL
     for (unsigned long long some = at_most; some != 0; some = some > 8 ? some / 8 : some - 1) {
       step.high = all - step.low < some ? all : step.low + some;
@@ -226,7 +236,7 @@ GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &st
 /// So many slots are worth another round of the whole grid; a step takes no more than half a channel,
 /// so that both ends are at work.
 constexpr unsigned long long shared_step_slots = 128;
-constexpr unsigned long long block_step_slots = 64, grid_step_slots = channel_slots / 2;
+constexpr unsigned long long block_step_slots = 256, grid_step_slots = channel_slots / 2;
 
 /// Cuts a step down to those first slots that are free: all members look.
 template <class Team> GMPI_NOINLINE void check_slots(Team team) {
@@ -241,7 +251,10 @@ template <class Team> GMPI_NOINLINE void check_slots(Team team) {
   GMPI_NO_UNROLL
   for (unsigned long long slot = first + step.low + rank; slot < first + step.high; slot += size)
     if (!is_free(step.transfer.freed, slot)) {
-      atomicMin(&shared.limit, slot);
+      if constexpr (Team::scope == Scope::thread)
+        shared.limit = slot; // in local memory, where there are no atomics
+      else
+        atomicMin(&shared.limit, slot);
       break;
     }
   team.sync();
@@ -419,9 +432,18 @@ GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int t
   std::uint32_t peer = comm.peer_of[dest];
   unsigned long long slots = slots_of(header);
   Taken taken = take(state, peer, slots, bytes);
-  taken.free = taken.free || (slots > 8 ? are_free(state.peer[peer].out_freed, taken.first,
-                                                   taken.first + slots)
-                                        : find_free(state, peer, taken.first + slots));
+  const std::uint32_t *freed = state.peer[peer].out_freed;
+  const unsigned long long end = taken.first + slots;
+  shared.step.check = false;
+  if (!taken.free) {
+    if (slots <= 8)
+      taken.free = find_free(state, peer, end);
+    else if (header.kind == MessageKind::eager && !nonblocking)
+      taken.free = shared.step.check = true; // all members look
+    else
+      taken.free = are_free(freed, taken.first, end);
+  }
+  shared.step.transfer.freed = state.peer[peer].out_freed;
   use_slots(state, comm, peer, header, data, taken, nonblocking, shared);
 }
 
@@ -461,17 +483,34 @@ GMPI_OUT_OF_LINE void send_as_warp(State &state, const Comm &comm, int dest, int
   unsigned long long first = __shfl_sync(whole_warp, taken.first, 0);
   if (__shfl_sync(whole_warp, int(taken.free), 0) == 0 &&
       !find_free_as_warp(state, peer, first + 1, lane)) {
-    if (lane == 0)
+    if (lane == 0) {
+      shared.step.check = false;
       use_slots(state, comm, peer, header, data, taken, nonblocking, shared);
+    }
     return;
   }
   if (lane < packets_for(bytes))
     store_packet(packet_at(state.peer[peer].out, first, lane), value, lap_of(first));
   if (lane == 0) {
     shared.request = nothing;
+    shared.step.check = false;
     shared.step.kind = Step::over;
     shared.waits = false;
   }
+}
+
+/// All of a message's slots are free, or it has to wait for them.
+template <class Team> GMPI_NOINLINE void check_message_slots(Team team) {
+  Share &shared = team.shared();
+  const unsigned long long all = shared.step.high;
+  check_slots(team);
+  if (team.leads()) {
+    shared.waits = shared.step.high != all;
+    shared.step.high = all;
+    if (shared.waits)
+      shared.step.kind = Step::none;
+  }
+  team.sync();
 }
 
 template <class Team>
@@ -502,6 +541,8 @@ GMPI_DEVICE void send(const Team &team, Call call, const Comm &comm, int dest, i
     unseen(&begin_send<>)(*context.peer, comm, dest, tag, data, bytes, call.function == Function::Ssend,
                nonblocking, shared);
   team.sync();
+  if (shared.step.check)
+    unseen(&check_message_slots<Team>)(team);
   if (shared.waits)
     unseen(&await_slots<Team>)(team, call, comm, dest, tag);
   if (shared.step.kind == Step::write)

@@ -68,36 +68,79 @@ GMPI_DEVICE void store_data(unsigned char *to, unsigned long long left, std::uin
       to[i] = static_cast<unsigned char>(data >> 8 * i);
 }
 
+/// Consecutive packets of a channel's ring, counted from the first of a message's slot number `low` on.
+struct Window {
+  std::uint64_t *ring;
+  std::uint32_t base, lap, count;
+
+  GMPI_DEVICE Window(const Transfer &t, unsigned long long low, unsigned long long high)
+      : ring(t.ring), base(static_cast<std::uint32_t>(t.first + low) % channel_slots * slot_packets),
+        lap(lap_of(t.first + low)) {
+    unsigned long long all = t.header.kind == MessageKind::announced ? header_packets
+                                                                     : packets_for(t.header.bytes);
+    unsigned long long end = high * slot_packets < all ? high * slot_packets : all;
+    count = static_cast<std::uint32_t>(end - low * slot_packets);
+  }
+  static constexpr std::uint32_t packets = channel_slots * slot_packets;
+  GMPI_DEVICE std::uint64_t *place(std::uint32_t p) const {
+    return ring + std::size_t((base + p) % packets) * packet_words;
+  }
+  GMPI_DEVICE std::uint32_t lap_at(std::uint32_t p) const { return lap + (base + p) / packets; }
+};
+
+/// The data of a window's packet, as it lies in the user's memory.
+struct DataWindow {
+  unsigned char *base;        ///< of packet 0; before the data where that is a header
+  unsigned long long skipped; ///< bytes of the message before it, modulo 2^64
+  unsigned long long bytes;
+  bool aligned;
+
+  GMPI_DEVICE DataWindow(unsigned char *data, unsigned long long low, unsigned long long bytes)
+      : skipped((low * slot_packets - header_packets) * packet_bytes), bytes(bytes),
+        aligned((reinterpret_cast<std::uint64_t>(data) & 7) == 0) {
+    base = data + skipped;
+  }
+  /// How many bytes there are from packet `p` on; none beyond the end.
+  GMPI_DEVICE unsigned long long left(std::uint32_t p) const {
+    unsigned long long at = skipped + std::uint64_t(p) * packet_bytes;
+    return at < bytes ? bytes - at : 0;
+  }
+  GMPI_DEVICE unsigned char *at(std::uint32_t p) const {
+    return base + std::size_t(p) * packet_bytes;
+  }
+};
+
 /// One member's share of writing the message's slots from number `low` to before `high`.
 GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
                                   unsigned long long high, std::uint32_t rank,
                                   std::uint32_t size) {
   constexpr int at_once = 4;
-  unsigned long long end = high * slot_packets, all = packets_for(t.header.bytes);
-  if (t.header.kind == MessageKind::announced)
-    all = header_packets;
-  if (end > all)
-    end = all;
-  const Header header = t.header;
-  const unsigned char *data = t.data;
+  const Window window(t, low, high);
+  const DataWindow data(t.data, low, t.header.bytes);
+  const std::uint32_t headers = low == 0 ? header_packets : 0;
+  if (rank < headers) // one member alone writes both
+    for (std::uint32_t p = rank; p < headers; p += size)
+      store_packet(window.place(p), pack_header(t.header, p), window.lap_at(p));
+  std::uint32_t p = rank < headers ? rank + (headers - rank + size - 1) / size * size : rank;
   GMPI_NO_UNROLL
-  for (unsigned long long p = low * slot_packets + rank; p < end; p += at_once * size) {
+  for (; p < window.count; p += at_once * size) {
     std::uint64_t values[at_once];
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      unsigned long long q = p + i * size;
-      if (q >= end)
+      std::uint32_t q = p + i * size;
+      if (q >= window.count)
         break;
-      unsigned long long at = (q - header_packets) * packet_bytes;
-      values[i] = q < header_packets ? pack_header(header, static_cast<std::uint32_t>(q))
-                                     : load_data(data + at, header.bytes - at);
+      unsigned long long left = data.left(q);
+      values[i] = left >= 8 && data.aligned
+                      ? *reinterpret_cast<const unsigned long long *>(data.at(q))
+                      : load_data(data.at(q), left);
     }
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      unsigned long long q = p + i * size;
-      if (q >= end)
+      std::uint32_t q = p + i * size;
+      if (q >= window.count)
         break;
-      store_packet(packet_at(t.ring, t.first, q), values[i], lap_of(t.first + q / slot_packets));
+      store_packet(window.place(q), values[i], window.lap_at(q));
     }
   }
 }
@@ -112,36 +155,35 @@ GMPI_DEVICE std::uint64_t await_packet(const std::uint64_t *from, std::uint32_t 
   }
 }
 
-/// One member's share of reading the same.
+/// One member's share of reading the same. The header has been read.
 GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low,
                                  unsigned long long high, std::uint32_t rank,
                                  std::uint32_t size) {
   constexpr int at_once = 4;
-  unsigned long long end = high * slot_packets, all = packets_for(t.header.bytes);
-  if (end > all)
-    end = all;
-  unsigned long long p = low * slot_packets + rank;
-  if (p < header_packets) // they have been read
-    p += (header_packets - p + size - 1) / size * size;
+  const Window window(t, low, high);
+  const DataWindow data(t.data, low, t.room < t.header.bytes ? t.room : t.header.bytes);
+  const std::uint32_t headers = low == 0 ? header_packets : 0;
+  std::uint32_t p = rank < headers ? rank + (headers - rank + size - 1) / size * size : rank;
   GMPI_NO_UNROLL
-  for (; p < end; p += at_once * size) {
+  for (; p < window.count; p += at_once * size) {
     Packet packets[at_once];
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i)
-      if (p + i * size < end)
-        packets[i] = Packet::load(packet_at(t.ring, t.first, p + i * size));
+      if (p + i * size < window.count)
+        packets[i] = Packet::load(window.place(p + i * size));
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      unsigned long long q = p + i * size;
-      if (q >= end)
+      std::uint32_t q = p + i * size;
+      if (q >= window.count)
         break;
-      std::uint32_t lap = lap_of(t.first + q / slot_packets);
-      std::uint64_t value = packets[i].shows(lap)
-                                ? packets[i].data()
-                                : await_packet(packet_at(t.ring, t.first, q), lap);
-      unsigned long long at = (q - header_packets) * packet_bytes;
-      if (at < t.room)
-        store_data(t.data + at, (t.room < t.header.bytes ? t.room : t.header.bytes) - at, value);
+      std::uint32_t lap = window.lap_at(q);
+      std::uint64_t value =
+          packets[i].shows(lap) ? packets[i].data() : await_packet(window.place(q), lap);
+      unsigned long long left = data.left(q);
+      if (left >= 8 && data.aligned)
+        *reinterpret_cast<unsigned long long *>(data.at(q)) = value;
+      else
+        store_data(data.at(q), left, value);
     }
   }
 }

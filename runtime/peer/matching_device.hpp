@@ -293,22 +293,39 @@ GMPI_DEVICE void let_go(Request &request) {
   atomicExch(&request.busy, 0u);
 }
 
+/// Holds the request, if it can be carried on by somebody who waits for `own`.
+GMPI_DEVICE bool try_carry_on(State &state, std::uint32_t index, std::uint32_t own) {
+  Request &request = state.requests[index];
+  if ((request.own && index != own) || load_relaxed_device(&request.busy) != 0 ||
+      !can_carry_on(state, request, index) || !try_hold(request))
+    return false;
+  if (can_carry_on(state, request, index))
+    return true;
+  let_go(request);
+  return false;
+}
+
 /// A request that somebody could carry on, held; `own`: the one that the caller waits for, or `nothing`.
 GMPI_OUT_OF_LINE Work look_for_active(State &state, std::uint32_t own) {
+  constexpr std::uint32_t words = 32, at_once = 8;
+  if (own != nothing && try_carry_on(state, own, own))
+    return {WorkKind::carry_on, own};
   GMPI_NO_UNROLL
-  for (std::uint32_t word = 0; word < 32; ++word) {
-    std::uint32_t bits = load_relaxed_device(&state.active[word]);
-    GMPI_NO_UNROLL
-    while (bits != 0) {
-      std::uint32_t index = word * 32 + (__ffs(static_cast<int>(bits)) - 1);
-      bits &= bits - 1;
-      Request &request = state.requests[index];
-      if ((request.own && index != own) || load_relaxed_device(&request.busy) != 0 ||
-          !can_carry_on(state, request, index) || !try_hold(request))
-        continue;
-      if (can_carry_on(state, request, index))
-        return {WorkKind::carry_on, index};
-      let_go(request);
+  for (std::uint32_t first = 0; first < words; first += at_once) {
+    std::uint32_t bits[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i)
+      bits[i] = load_relaxed_device(&state.active[first + i]);
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      std::uint32_t left = bits[i];
+      GMPI_NO_UNROLL
+      while (left != 0) {
+        std::uint32_t index = (first + i) * 32 + (__ffs(static_cast<int>(left)) - 1);
+        left &= left - 1;
+        if (index != own && try_carry_on(state, index, own))
+          return {WorkKind::carry_on, index};
+      }
     }
   }
   return {};
