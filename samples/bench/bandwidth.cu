@@ -106,13 +106,11 @@ bench::Sample measure(bench::Bench &bench, const Windows &w, unsigned char *data
 void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int blocks,
           const bench::Stream &stream) {
   auto kernel = [&](void (*kernel)(Windows), int blocks, const char *lowering, const char *what) {
-    gmpi::prefer_lowering(lowering);
-    bench::Sample sample = measure(bench, w, w.buffer, what, [&] {
+    bench::PreferredLowering preferred(lowering);
+    return measure(bench, w, w.buffer, what, [&] {
       kernel<<<blocks, bench.threads()>>>(w);
       bench::synchronize();
     });
-    gmpi::prefer_lowering("");
-    return sample;
   };
   Windows hosts = w;
   hosts.buffer = pinned;

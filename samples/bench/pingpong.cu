@@ -189,13 +189,11 @@ bench::Sample measure(bench::Bench &bench, Exchange e, unsigned char *data, cons
 /// One size: a row of the table.
 void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Stream &stream) {
   auto kernel = [&](void (*kernel)(Exchange), Shape shape, const char *lowering, const char *what) {
-    gmpi::prefer_lowering(lowering);
-    bench::Sample sample = measure(bench, e, e.buffer, what, [&](const Exchange &e) {
+    bench::PreferredLowering preferred(lowering);
+    return measure(bench, e, e.buffer, what, [&](const Exchange &e) {
       kernel<<<shape.blocks, shape.threads>>>(e);
       bench::synchronize();
     });
-    gmpi::prefer_lowering("");
-    return sample;
   };
   auto peer = [&](auto run, const char *what) {
     return measure(bench, e, e.buffer, what,
