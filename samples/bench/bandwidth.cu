@@ -13,67 +13,54 @@ struct Windows {
   bool sends;
 };
 
-static __global__ void windows_block(Windows w) {
-  if (blockIdx.x == 0) {
-    MPI_Request requests[most_messages];
-    for (int i = 0; i < w.rounds; ++i) {
-      for (int k = 0; k < w.window; ++k) {
-        unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
-        if (w.sends)
-          MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-        else
-          MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-      }
-      MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
-      if (w.sends)
-        MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      else
-        MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
-    }
+/// One window: all of its messages are under way at a time.
+__host__ __device__ static void exchange(Windows w) {
+  MPI_Request requests[most_messages];
+  for (int k = 0; k < w.window; ++k) {
+    unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
+    if (w.sends)
+      MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+    else
+      MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
   }
+  MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
+}
+
+/// The empty message that comes back.
+__host__ __device__ static void answer(Windows w) {
+  if (w.sends)
+    MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else
+    MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
+}
+
+static __global__ void windows_block(Windows w) {
+  if (blockIdx.x == 0)
+    for (int i = 0; i < w.rounds; ++i) {
+      exchange(w);
+      answer(w);
+    }
 }
 
 static __global__ void windows_grid(Windows w) {
-  MPI_Request requests[most_messages];
   for (int i = 0; i < w.rounds; ++i) {
-    for (int k = 0; k < w.window; ++k) {
-      unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
-      if (w.sends)
-        MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-      else
-        MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-    }
-    MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
-    if (w.sends)
-      MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    else
-      MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
+    exchange(w);
+    answer(w);
   }
 }
 
 namespace {
 
-/// A window between the hosts; `before` and `behind` it, on the side that sends and receives.
+/// Windows between the hosts; `before` and `behind` each, on the side that sends and receives.
 template <class Before, class Behind>
 void host_windows(const Windows &w, Before before, Behind behind) {
-  MPI_Request requests[most_messages];
   for (int i = 0; i < w.rounds; ++i) {
     if (w.sends)
       before();
-    for (int k = 0; k < w.window; ++k) {
-      unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
-      if (w.sends)
-        MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-      else
-        MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-    }
-    MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
-    if (w.sends) {
-      MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
+    exchange(w);
+    if (!w.sends)
       behind();
-      MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
-    }
+    answer(w);
   }
 }
 
