@@ -215,4 +215,5 @@ void overlap(bench::Bench &);
 void collectives(bench::Bench &);
 void halo(bench::Bench &);
 void split(bench::Bench &);
+void dormant(bench::Bench &);
 } // namespace experiments
