@@ -120,10 +120,9 @@ void experiments::attribute(bench::Bench &bench) {
 #else
   const char *note = "";
 #endif
-  gmpi::prefer_lowering("queue");
+  bench::PreferredLowering preferred("queue");
   Sizes sizes(bench);
   round_trips(bench, sizes, note);
   limit_by_size(bench, note);
   rates(bench, sizes, note);
-  gmpi::prefer_lowering("");
 }

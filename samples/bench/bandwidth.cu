@@ -1,6 +1,7 @@
 // How much goes from kernel to kernel in a second: a window of MPI_Isend against a window of
 // MPI_Irecv, by size of a message. Beside the same between hosts, and with copies by hand.
 #include "bench.h"
+#include "with_nvshmem.h"
 
 using bench::Role;
 
@@ -13,67 +14,54 @@ struct Windows {
   bool sends;
 };
 
-static __global__ void windows_block(Windows w) {
-  if (blockIdx.x == 0) {
-    MPI_Request requests[most_messages];
-    for (int i = 0; i < w.rounds; ++i) {
-      for (int k = 0; k < w.window; ++k) {
-        unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
-        if (w.sends)
-          MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-        else
-          MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-      }
-      MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
-      if (w.sends)
-        MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      else
-        MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
-    }
+/// One window: all of its messages are under way at a time.
+__host__ __device__ static void exchange(Windows w) {
+  MPI_Request requests[most_messages];
+  for (int k = 0; k < w.window; ++k) {
+    unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
+    if (w.sends)
+      MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+    else
+      MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
   }
+  MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
+}
+
+/// The empty message that comes back.
+__host__ __device__ static void answer(Windows w) {
+  if (w.sends)
+    MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else
+    MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
+}
+
+static __global__ void windows_block(Windows w) {
+  if (blockIdx.x == 0)
+    for (int i = 0; i < w.rounds; ++i) {
+      exchange(w);
+      answer(w);
+    }
 }
 
 static __global__ void windows_grid(Windows w) {
-  MPI_Request requests[most_messages];
   for (int i = 0; i < w.rounds; ++i) {
-    for (int k = 0; k < w.window; ++k) {
-      unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
-      if (w.sends)
-        MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-      else
-        MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-    }
-    MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
-    if (w.sends)
-      MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    else
-      MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
+    exchange(w);
+    answer(w);
   }
 }
 
 namespace {
 
-/// A window between the hosts; `before` and `behind` it, on the side that sends and receives.
+/// Windows between the hosts; `before` and `behind` each, on the side that sends and receives.
 template <class Before, class Behind>
 void host_windows(const Windows &w, Before before, Behind behind) {
-  MPI_Request requests[most_messages];
   for (int i = 0; i < w.rounds; ++i) {
     if (w.sends)
       before();
-    for (int k = 0; k < w.window; ++k) {
-      unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
-      if (w.sends)
-        MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-      else
-        MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
-    }
-    MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
-    if (w.sends) {
-      MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
+    exchange(w);
+    if (!w.sends)
       behind();
-      MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
-    }
+    answer(w);
   }
 }
 
@@ -103,16 +91,33 @@ bench::Sample measure(bench::Bench &bench, const Windows &w, unsigned char *data
   return sample.into(1e-3 * all);
 }
 
+struct Nvshmem {
+  std::string why_not; ///< empty: it was measured
+  std::vector<bench::Cell> cells;
+};
+
+/// NVSHMEM by size, before everything else: while it lives, a thread of its own may poll.
+Nvshmem with_nvshmem(bench::Bench &bench, const std::vector<Windows> &all) {
+  nvshmem::Peer peer(std::size_t(all.back().window) * all.back().bytes);
+  Nvshmem found = {peer.why_not(), std::vector<bench::Cell>(all.size())};
+  bench::Stream stream;
+  for (std::size_t i = 0; peer.available() && i < all.size(); ++i)
+    found.cells[i] = measure(bench, all[i], peer.buffer(), "NVSHMEM", [&] {
+      const Windows &w = all[i];
+      peer.windows(w.bytes, w.window, w.sends, w.rounds, bench.threads(), stream);
+      stream.synchronize();
+    });
+  return found;
+}
+
 void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int blocks,
-          const bench::Stream &stream) {
+          const bench::Stream &stream, const bench::Cell &nvshmem) {
   auto kernel = [&](void (*kernel)(Windows), int blocks, const char *lowering, const char *what) {
-    gmpi::prefer_lowering(lowering);
-    bench::Sample sample = measure(bench, w, w.buffer, what, [&] {
+    bench::PreferredLowering preferred(lowering);
+    return measure(bench, w, w.buffer, what, [&] {
       kernel<<<blocks, bench.threads()>>>(w);
       bench::synchronize();
     });
-    gmpi::prefer_lowering("");
-    return sample;
   };
   Windows hosts = w;
   hosts.buffer = pinned;
@@ -122,13 +127,22 @@ void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int bloc
   bench::Cell by_hand =
       measure(bench, w, w.buffer, "classic", [&] { classic(hosts, w.buffer, stream); });
   bench::Cell limit = measure(bench, w, pinned, "host MPI", [&] { hosts_alone(hosts); });
-  bench.row({w.bytes, block, queue, split, by_hand, limit});
+  bench.row({w.bytes, block, queue, split, by_hand, nvshmem, limit});
 }
 
 } // namespace
 
 void experiments::bandwidth(bench::Bench &bench) {
   int window = bench.options.integer("window", 16), blocks = bench.blocks();
+  std::vector<std::size_t> sizes = bench.sizes(1024, 4 << 20);
+  std::size_t room = sizes.back() * window;
+  bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
+  bench::Stream stream;
+  std::vector<Windows> all;
+  for (std::size_t bytes : sizes)
+    all.push_back({buffer.data(), static_cast<int>(bytes), window, 1 - bench.rank,
+                   bench.iterations(bytes, 20), bench.rank == 0});
+  Nvshmem by_nvshmem = with_nvshmem(bench, all);
   bench.table("Bandwidth one way, " + std::to_string(window) +
                   " messages at a time; grid: " + std::to_string(blocks) + " blocks",
               {{"size", "B", Role::x},
@@ -136,14 +150,9 @@ void experiments::bandwidth(bench::Bench &bench) {
                {"grid, queue", "GB/s", Role::ours},
                {"grid, split", "GB/s", Role::ours},
                {"classic", "GB/s", Role::peer},
-               {"host MPI", "GB/s", Role::limit}});
-  std::vector<std::size_t> sizes = bench.sizes(1024, 4 << 20);
-  std::size_t room = sizes.back() * window;
-  bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
-  bench::Stream stream;
-  for (std::size_t bytes : sizes)
-    line(bench,
-         {buffer.data(), static_cast<int>(bytes), window, 1 - bench.rank,
-          bench.iterations(bytes, 20), bench.rank == 0},
-         pinned.data(), blocks, stream);
+               {"NVSHMEM, block", "GB/s", Role::peer},
+               {"host MPI", "GB/s", Role::limit}},
+              by_nvshmem.why_not);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    line(bench, all[i], pinned.data(), blocks, stream, by_nvshmem.cells[i]);
 }

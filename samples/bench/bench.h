@@ -164,6 +164,15 @@ private:
   cudaStream_t stream_;
 };
 
+/// While it lives, kernels that have this lowering ("queue", "split") are launched with it.
+class PreferredLowering {
+public:
+  explicit PreferredLowering(const char *name) { gmpi::prefer_lowering(name); }
+  ~PreferredLowering() { gmpi::prefer_lowering(""); }
+  PreferredLowering(const PreferredLowering &) = delete;
+  PreferredLowering &operator=(const PreferredLowering &) = delete;
+};
+
 /// Ends the job with a sentence: a probe has waited in vain, and would again.
 [[noreturn]] void give_up(const char *sentence);
 
@@ -206,4 +215,5 @@ void overlap(bench::Bench &);
 void collectives(bench::Bench &);
 void halo(bench::Bench &);
 void split(bench::Bench &);
+void dormant(bench::Bench &);
 } // namespace experiments

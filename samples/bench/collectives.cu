@@ -116,13 +116,11 @@ void classic(const Collective &collective, const Call &device, const Call &host,
 void line(bench::Bench &bench, const Collective &collective, const Call &device, const Call &host,
           const Setting &with) {
   auto kernel = [&](const char *lowering) {
-    gmpi::prefer_lowering(lowering);
-    bench::Sample sample = measure(bench, collective, device, lowering, [&] {
+    bench::PreferredLowering preferred(lowering);
+    return measure(bench, collective, device, lowering, [&] {
       collective.kernel<<<with.blocks, with.threads>>>(device);
       bench::synchronize();
     });
-    gmpi::prefer_lowering("");
-    return sample;
   };
   bench::Cell queue = kernel("queue"), split = kernel("split"), nccl;
   bench::Cell by_hand = measure(bench, collective, device, "classic",

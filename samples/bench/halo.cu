@@ -153,13 +153,11 @@ void line(bench::Bench &bench, int dims, int n) {
   h.field = field.data(), h.out = out.data(), h.in = in.data();
   Setting with = {bench.blocks(), bench.threads(), host_out.data(), host_in.data(), {}};
   auto kernel = [&](const char *lowering) {
-    gmpi::prefer_lowering(lowering);
-    bench::Sample sample = measure(bench, h, lowering, [&] {
+    bench::PreferredLowering preferred(lowering);
+    return measure(bench, h, lowering, [&] {
       exchange<<<with.blocks, with.threads>>>(h);
       bench::synchronize();
     });
-    gmpi::prefer_lowering("");
-    return sample;
   };
   bench::Cell queue = kernel("queue"), split = kernel("split");
   bench::Cell by_hand = measure(bench, h, "classic", [&] { classic(h, with); });

@@ -43,6 +43,8 @@ constexpr Experiment experiments[] = {
      experiments::halo},
     {"split", "suspending a split kernel, by what lives across the call", 1, 0, "blocks threads",
      experiments::split},
+    {"dormant", "what a kernel pays for an MPI call that it does not make", 1, 1,
+     "blocks threads size", experiments::dormant},
 };
 
 struct Option {
@@ -58,6 +60,7 @@ constexpr Option known_options[] = {
     {"blocks", "blocks of a grid", 1, 65535},
     {"threads", "threads of a block", 1, 512},
     {"window", "messages under way at a time", 1, 64},
+    {"size", "points of a stencil in each dimension", 1, 1024},
     {"compute", "microseconds that a kernel computes", 0, 1e6},
 };
 constexpr char taken_by_all[] = "repeat iterations";

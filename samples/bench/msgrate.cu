@@ -59,12 +59,11 @@ void experiments::msgrate(bench::Bench &bench) {
               {{"threads", "", Role::x},
                {"kernels", "thousand/s", Role::ours},
                {"host MPI, one thread", "thousand/s", Role::limit}});
-  gmpi::prefer_lowering("queue");
+  bench::PreferredLowering preferred("queue");
   line(bench, 1, 1, 200);
   line(bench, 1, 32, 50);
   int threads = bench.threads();
   for (int blocks : {1, 4, 16})
     if (blocks <= bench.blocks())
       line(bench, blocks, threads, 10);
-  gmpi::prefer_lowering("");
 }

@@ -92,16 +92,15 @@ void table(bench::Bench &bench, const char *lowering, const Exchange &most,
                {"by the host: both", "us", Role::info},
                {"by the host: hidden", "%", Role::peer}},
               "Hidden: of the medians' shorter one. The host's messages are its own memory's.");
+  bench::PreferredLowering preferred(lowering);
   for (std::size_t bytes : sizes) {
     Exchange e = most, host = hosts;
     e.bytes = host.bytes = static_cast<int>(bytes);
     e.rounds = host.rounds = bench.iterations(bytes, 50);
-    gmpi::prefer_lowering(lowering);
     Times kernel = measure(bench, e, lowering, [&](const Exchange &e) {
       exchange_and_compute<<<blocks, threads>>>(e);
       bench::synchronize();
     });
-    gmpi::prefer_lowering("");
     Times by_host =
         measure(bench, host, "host MPI", [&](const Exchange &e) { host_exchange(e, stream); });
     bench.row({bytes, kernel.communication, kernel.computation, kernel.both, kernel.hidden(),

@@ -7,6 +7,7 @@
 #include "bench.h"
 #include "device_clock.h"
 #include "with_nccl.h"
+#include "with_nvshmem.h"
 
 #if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -186,16 +187,37 @@ bench::Sample measure(bench::Bench &bench, Exchange e, unsigned char *data, cons
   return sample;
 }
 
+struct Nvshmem {
+  std::string why_not; ///< empty: it was measured
+  std::vector<bench::Cell> cells;
+};
+
+/// NVSHMEM by size, before everything else: while it lives, a thread of its own may poll.
+Nvshmem with_nvshmem(bench::Bench &bench, std::vector<Exchange> exchanges) {
+  nvshmem::Peer peer(exchanges.back().bytes);
+  Nvshmem found = {peer.why_not(), std::vector<bench::Cell>(exchanges.size())};
+  bench::Stream stream;
+  for (std::size_t i = 0; peer.available() && i < exchanges.size(); ++i) {
+    exchanges[i].buffer = peer.buffer();
+    auto run = [&](const Exchange &e) {
+      MPI_Barrier(MPI_COMM_WORLD); // what is put arrives whether the other has begun or not
+      peer.pingpong(e.bytes, e.first, e.touch, e.compute, e.rounds, bench.threads(), stream);
+      stream.synchronize();
+    };
+    found.cells[i] = measure(bench, exchanges[i], peer.buffer(), "NVSHMEM", run);
+  }
+  return found;
+}
+
 /// One size: a row of the table.
-void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Stream &stream) {
+void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Stream &stream,
+          const bench::Cell &nvshmem) {
   auto kernel = [&](void (*kernel)(Exchange), Shape shape, const char *lowering, const char *what) {
-    gmpi::prefer_lowering(lowering);
-    bench::Sample sample = measure(bench, e, e.buffer, what, [&](const Exchange &e) {
+    bench::PreferredLowering preferred(lowering);
+    return measure(bench, e, e.buffer, what, [&](const Exchange &e) {
       kernel<<<shape.blocks, shape.threads>>>(e);
       bench::synchronize();
     });
-    gmpi::prefer_lowering("");
-    return sample;
   };
   auto peer = [&](auto run, const char *what) {
     return measure(bench, e, e.buffer, what,
@@ -213,7 +235,7 @@ void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Strea
     aware = peer(gpu_aware, "GPU-aware MPI");
   if (nccl::available())
     nccl = peer(with_nccl, "NCCL");
-  bench.row({e.bytes, thread, block, queue, split, by_hand, aware, nccl, hosts});
+  bench.row({e.bytes, thread, block, queue, split, by_hand, aware, nccl, nvshmem, hosts});
 }
 
 } // namespace
@@ -224,6 +246,15 @@ void experiments::pingpong(bench::Bench &bench) {
   std::string title = "Ping-pong, one way; grid: " + std::to_string(grid.blocks) + " blocks";
   if (compute > 0)
     title += "; " + std::to_string(int(compute)) + " us of work before each message";
+  std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
+  std::size_t room = sizes.back();
+  bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
+  bench::Stream stream;
+  std::vector<Exchange> exchanges;
+  for (std::size_t bytes : sizes)
+    exchanges.push_back({buffer.data(), pinned.data(), static_cast<int>(bytes), 1 - bench.rank,
+                         bench.rank == 0, false, compute, bench.iterations(bytes, 100)});
+  Nvshmem by_nvshmem = with_nvshmem(bench, exchanges);
   bench.table(title,
               {{"size", "B", Role::x},
                {"thread, queue", "us", Role::ours},
@@ -233,15 +264,10 @@ void experiments::pingpong(bench::Bench &bench) {
                {"classic", "us", Role::peer},
                {"GPU-aware MPI", "us", Role::peer},
                {"NCCL", "us", Role::peer},
+               {"NVSHMEM, block", "us", Role::peer},
                {"host MPI", "us", Role::limit}},
-              nccl::why_not() + (is_gpu_aware() ? "" : " This MPI is not GPU-aware."));
-  std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
-  std::size_t room = sizes.back();
-  bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
-  bench::Stream stream;
-  for (std::size_t bytes : sizes)
-    line(bench,
-         {buffer.data(), pinned.data(), static_cast<int>(bytes), 1 - bench.rank, bench.rank == 0,
-          false, compute, bench.iterations(bytes, 100)},
-         grid, stream);
+              nccl::why_not() + (is_gpu_aware() ? "" : " This MPI is not GPU-aware.") +
+                  (by_nvshmem.why_not.empty() ? "" : " " + by_nvshmem.why_not));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    line(bench, exchanges[i], grid, stream, by_nvshmem.cells[i]);
 }

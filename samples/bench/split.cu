@@ -52,12 +52,11 @@ bench::Sample measure(bench::Bench &bench, const Variant &variant, const char *l
   int blocks = bench.blocks(), threads = bench.threads();
   int calls = bench.options.integer("iterations", 100);
   bench::Array<double> sums(std::size_t(blocks) * threads);
-  gmpi::prefer_lowering(lowering);
+  bench::PreferredLowering preferred(lowering);
   bench::Sample sample = bench.measure(calls, [&] {
     variant.kernel<<<blocks, threads>>>(sums.data(), calls);
     bench::synchronize();
   });
-  gmpi::prefer_lowering("");
   check(bench, sums.data(), blocks * threads, variant.values, calls, lowering);
   return sample;
 }
