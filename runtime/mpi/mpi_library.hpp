@@ -73,6 +73,8 @@ struct KernelRequest {
   std::uint32_t serial; ///< 12 bits
 };
 constexpr std::uint32_t serial_mask = 0xfff;
+/// In place of a device: the request's message goes from kernel to kernel, and kernels alone know of it.
+constexpr std::uint32_t peer_device = 31;
 
 GMPI_HOST_DEVICE inline MPI_Request encode_request(KernelRequest request) {
   using Bits = RequestBits<MPI_Request>;

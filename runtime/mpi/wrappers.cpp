@@ -86,6 +86,9 @@ int wait_for_kernel_request(MPI_Request *request, MPI_Status *status) {
   return error;
 }
 
+/// Info key: the program asserts that host code exchanges no messages with kernels on the communicator.
+constexpr const char *kernel_only = "gmpi_assert_kernel_only";
+
 /// A new communicator, or one whose info has changed: do kernels carry its messages? All its ranks ask.
 void consider_peer(MPI_Comm comm, MPI_Info info) {
   peer::Links *links = peer::Links::instance();
@@ -96,11 +99,11 @@ void consider_peer(MPI_Comm comm, MPI_Info info) {
   char value[8] = "";
   int found = 0;
   if (info != MPI_INFO_NULL)
-    PMPI_Info_get(info, "gmpi_assert_kernel_only", sizeof(value) - 1, value, &found);
+    PMPI_Info_get(info, kernel_only, sizeof(value) - 1, value, &found);
   int asserted = settings().peer || (found && std::strcmp(value, "true") == 0), all = 0;
   PMPI_Allreduce(&asserted, &all, 1, MPI_INT, MPI_LAND, comm);
   if (asserted && !all)
-    say("gmpi_assert_kernel_only is not set by all ranks of the communicator: it is ignored");
+    say("%s is not set by all ranks of the communicator: it is ignored", kernel_only);
   if (all && !links->has(comm))
     links->add(comm);
 }
@@ -143,6 +146,7 @@ int MPI_Finalize() {
     // Ranks that are not there yet may be waiting for this one: they are told that it has finished.
     proxy->wait_for_all_ranks();
     peer::Links::instance()->report_statistics();
+    peer::Links::instance()->report_leftovers();
     peer::Links::stop();
     Proxy::stop();
   }
@@ -169,6 +173,15 @@ int MPI_Comm_set_info(MPI_Comm communicator, MPI_Info info) {
   int error = PMPI_Comm_set_info(communicator, info);
   if (error == MPI_SUCCESS && info != MPI_INFO_NULL)
     consider_peer(communicator, info);
+  return error;
+}
+
+/// Tells what is in use.
+int MPI_Comm_get_info(MPI_Comm communicator, MPI_Info *info) {
+  int error = PMPI_Comm_get_info(communicator, info);
+  peer::Links *links = peer::Links::instance();
+  if (error == MPI_SUCCESS && links != nullptr)
+    error = PMPI_Info_set(*info, kernel_only, links->has(communicator) ? "true" : "false");
   return error;
 }
 

@@ -353,7 +353,6 @@ GMPI_DEVICE std::uint32_t new_request(State &state, bool sends, const Comm &comm
   request.data = static_cast<unsigned char *>(data);
   request.room = room;
   request.moved = 0;
-  context.records[index].peer = true;
   return index;
 }
 
@@ -971,7 +970,7 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *in, 
 
 GMPI_DEVICE MPI_Request request_for(std::uint32_t index) {
   return index == nothing ? null_peer_request()
-                          : encode_request({index, context.device, context.records[index].serial});
+                          : encode_request({index, peer_device, context.records[index].serial});
 }
 
 /// MPI_Sendrecv of which both halves are real. (The others are sends, or receives.)

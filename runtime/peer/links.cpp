@@ -120,6 +120,7 @@ bool Links::map_peer(const Card &card) {
 void Links::set_up_state() {
   if (state_ != nullptr)
     return;
+  make_room_for_calls();
   queue_ = &Proxy::instance()->queue_of_current_device();
   image_ = std::make_unique<State>();
   std::memset(static_cast<void *>(image_.get()), 0, sizeof(State));
@@ -271,6 +272,17 @@ void Links::report_statistics() {
   cudaMemcpy(counted, &state_->calls, sizeof(counted), cudaMemcpyDeviceToHost);
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", counted[0],
       counted[1]);
+}
+
+/// What nobody has waited for, or received.
+void Links::report_leftovers() {
+  if (state_ == nullptr)
+    return;
+  Summary left{};
+  cudaMemcpy(&left, &state_->summary, sizeof(left), cudaMemcpyDeviceToHost);
+  if (left.posted + left.active != 0)
+    say("%u sends and receives that kernels have begun did not end before MPI_Finalize: wait for them",
+        left.posted + left.active);
 }
 
 } // namespace gmpi::peer

@@ -34,9 +34,10 @@ public:
   void remove(MPI_Comm comm);
   bool has(MPI_Comm comm) const;
   /// The device whose kernels reach the others; below 0: none yet.
-  int device() const { return device_; }
+  int device() const { return state_ != nullptr ? device_ : -1; }
   /// For GMPI_STATS.
   void report_statistics();
+  void report_leftovers();
 
   Links();
   ~Links();

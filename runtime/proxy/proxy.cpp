@@ -2,6 +2,7 @@
 #include "proxy.hpp"
 
 #include "../launch/statistics.hpp"
+#include "../peer/links.hpp"
 #include "../split/driver.hpp"
 #include "affinity.hpp"
 #include "backoff.hpp"
@@ -121,6 +122,11 @@ Progress &Proxy::progress_of_current_device() {
     fatal("device %d: only devices 0 to %d are supported", device, max_devices - 1);
   if (Progress *progress = published_[device])
     return *progress;
+  const peer::Links *links = peer::Links::instance();
+  if (links != nullptr && links->device() >= 0 && links->device() != device)
+    fatal("kernels with MPI run on device %d, but device %d was current when kernels were asked to "
+          "carry messages themselves (GMPI_PEER, gmpi_assert_kernel_only); call cudaSetDevice before that",
+          device, links->device());
   std::lock_guard lock(mutex_);
   if (!devices_[device]) {
     devices_[device] = std::make_unique<Progress>(device);
@@ -164,7 +170,12 @@ void Proxy::release_communicator(MPI_Comm comm) {
 }
 
 Progress &Proxy::progress_of(MPI_Request request) {
-  Progress *progress = published_[decode_request(request).device % max_devices];
+  std::uint32_t device = decode_request(request).device & ~split::driver_device;
+  if (device == peer_device)
+    fatal("a request on a communicator whose messages kernels carry themselves (GMPI_PEER, "
+          "gmpi_assert_kernel_only) was passed to MPI_Wait or MPI_Test on the host; wait for it in a "
+          "kernel");
+  Progress *progress = published_[device];
   if (progress == nullptr)
     fatal("a request that no kernel has made was passed to MPI_Wait or MPI_Test");
   return *progress;

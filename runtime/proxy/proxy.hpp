@@ -59,7 +59,7 @@ public:
   void wait_for_all_ranks() { watchdog_.wait_for_all_ranks(); }
 
 private:
-  static constexpr int max_devices = split::driver_device; ///< what requests have room for
+  static constexpr int max_devices = peer_device; ///< what requests have room for
 
   void run();
   void end_thread();

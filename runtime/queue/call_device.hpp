@@ -234,7 +234,6 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
       attribute.serial = record.serial;
       if (nonblocking) {
         record.out = buffers.out;
-        record.peer = false;
         record.expected = waiting.expected;
         request = encode_request({waiting.slot, context.device, record.serial});
       }
@@ -292,10 +291,11 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
   waiting.want_status = want_status;
   waiting.announce = true;
   waiting.site = site;
+  const std::uint32_t device = is_kernel_request(request) ? decode_request(request).device : 0;
   bool ours =
-      is_kernel_request(request) && decode_request(request).device == context.device &&
+      is_kernel_request(request) && (device == context.device || device == peer_device) &&
       (context.records[waiting.slot].serial & serial_mask) == decode_request(request).serial;
-  if (ours && context.records[waiting.slot].peer)
+  if (ours && device == peer_device)
     return complete_peer(team, waiting.slot, request, wait, site);
   void *out = nullptr;
   if (ours) {

@@ -41,7 +41,6 @@ struct RequestRecord {
   std::uint32_t turn;     ///< generation of the last Reply seen
   std::uint32_t serial;   ///< counts the slot's uses
   void *out;              ///< receive buffer of a nonblocking call
-  bool peer;              ///< a nonblocking call's messages go from kernel to kernel
   std::uint32_t expected; ///< its room, if that is short enough for data that comes with a Reply
 };
 

@@ -146,6 +146,21 @@ static int rank_in_world() {
   return rank;
 }
 
+KernelsComm::KernelsComm() {
+  constexpr const char *key = "gmpi_assert_kernel_only";
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, key, "true");
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm_);
+  MPI_Info_free(&info);
+  MPI_Comm_get_info(comm_, &info); // what has come of it
+  char value[8] = "";
+  int found = 0;
+  MPI_Info_get(info, key, sizeof(value) - 1, value, &found);
+  available_ = found && std::string(value) == "true";
+  MPI_Info_free(&info);
+}
+
 Bench::Bench(std::string experiment, Options options)
     : options(std::move(options)), rank(rank_in_world()), ranks(size_of_world()),
       experiment_(std::move(experiment)) {}

@@ -173,6 +173,24 @@ public:
   PreferredLowering &operator=(const PreferredLowering &) = delete;
 };
 
+/// MPI_COMM_WORLD's ranks once more, for kernels alone: where the GPUs reach each other, kernels carry its
+/// messages themselves.
+class KernelsComm {
+public:
+  KernelsComm();
+  ~KernelsComm() { MPI_Comm_free(&comm_); }
+  KernelsComm(const KernelsComm &) = delete;
+  KernelsComm &operator=(const KernelsComm &) = delete;
+
+  /// Whether they do.
+  bool available() const { return available_; }
+  MPI_Comm get() const { return comm_; }
+
+private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  bool available_ = false;
+};
+
 /// Ends the job with a sentence: a probe has waited in vain, and would again.
 [[noreturn]] void give_up(const char *sentence);
 

@@ -9,21 +9,22 @@ using bench::Role;
 struct Call {
   double *from, *to;
   int count, calls;
+  MPI_Comm comm; ///< of the kernels' calls
 };
 
 static __global__ void barriers(Call c) {
   for (int i = 0; i < c.calls; ++i)
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(c.comm);
 }
 
 static __global__ void broadcasts(Call c) {
   for (int i = 0; i < c.calls; ++i)
-    MPI_Bcast(c.to, c.count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Bcast(c.to, c.count, MPI_DOUBLE, 0, c.comm);
 }
 
 static __global__ void reductions(Call c) {
   for (int i = 0; i < c.calls; ++i)
-    MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, c.comm);
 }
 
 static __global__ void nothing(Call) {}
@@ -114,15 +115,18 @@ void classic(const Collective &collective, const Call &device, const Call &host,
 
 /// One size: a row of the table.
 void line(bench::Bench &bench, const Collective &collective, const Call &device, const Call &host,
-          const Setting &with) {
-  auto kernel = [&](const char *lowering) {
+          const Setting &with, const bench::KernelsComm &kernels) {
+  auto kernel = [&](const char *lowering, const char *name, const Call &device) {
     bench::PreferredLowering preferred(lowering);
-    return measure(bench, collective, device, lowering, [&] {
+    return measure(bench, collective, device, name, [&] {
       collective.kernel<<<with.blocks, with.threads>>>(device);
       bench::synchronize();
     });
   };
-  bench::Cell queue = kernel("queue"), split = kernel("split"), nccl;
+  bench::Cell queue = kernel("queue", "queue", device), split = kernel("split", "split", device);
+  bench::Cell peer, nccl;
+  if (kernels.available())
+    peer = kernel("queue", "peer", {device.from, device.to, device.count, device.calls, kernels.get()});
   bench::Cell by_hand = measure(bench, collective, device, "classic",
                                 [&] { classic(collective, device, host, with); });
   if (collective.nccl != nullptr && nccl::available())
@@ -136,13 +140,14 @@ void line(bench::Bench &bench, const Collective &collective, const Call &device,
       collective.host(host);
   });
   int bytes = collective.data == Data::none ? 0 : int(device.count * sizeof(double));
-  bench.row({bytes, queue, split, by_hand, nccl, hosts});
+  bench.row({bytes, queue, split, peer, by_hand, nccl, hosts});
 }
 
 } // namespace
 
 void experiments::collectives(bench::Bench &bench) {
   Setting with = {bench.blocks(), bench.threads(), {}};
+  bench::KernelsComm kernels;
   std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
   std::size_t room = sizes.back() / sizeof(double) + 1;
   bench::Array<double> from(room), to(room);
@@ -153,14 +158,15 @@ void experiments::collectives(bench::Bench &bench) {
                 {{"size", "B", Role::x},
                  {"queue", "us", Role::ours},
                  {"split", "us", Role::ours},
+                 {"peer", "us", Role::ours},
                  {"classic", "us", Role::peer},
                  {"NCCL", "us", Role::peer},
                  {"host MPI", "us", Role::limit}},
                 nccl::why_not());
     for (std::size_t bytes : collective.data == Data::none ? std::vector<std::size_t>{0} : sizes) {
       int count = int(bytes / sizeof(double)), calls = bench.iterations(bytes, 100);
-      line(bench, collective, {from.data(), to.data(), count, calls},
-           {host_from.data(), host_to.data(), count, calls}, with);
+      line(bench, collective, {from.data(), to.data(), count, calls, MPI_COMM_WORLD},
+           {host_from.data(), host_to.data(), count, calls, MPI_COMM_WORLD}, with, kernels);
     }
   }
 }

@@ -20,6 +20,7 @@ struct Exchange {
   unsigned char *buffer; ///< of the device
   unsigned char *pinned;
   int bytes, peer;
+  MPI_Comm comm; ///< of the kernels' messages
   bool first;     ///< this rank sends, then receives; the other one the other way round
   bool touch;     ///< add one to every byte before it is sent
   double compute; ///< microseconds of work before a message is sent
@@ -41,9 +42,9 @@ static __global__ void pingpong_thread(Exchange e) {
       bool sends = e.first == (i % 2 == 0);
       if (sends) {
         work(e.buffer, e.bytes, e.touch, e.compute, 0, 1);
-        MPI_Send(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD);
+        MPI_Send(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, e.comm);
       } else {
-        MPI_Recv(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, e.comm, MPI_STATUS_IGNORE);
       }
     }
 }
@@ -54,9 +55,9 @@ static __global__ void pingpong_block(Exchange e) {
       bool sends = e.first == (i % 2 == 0);
       if (sends) {
         work(e.buffer, e.bytes, e.touch, e.compute, threadIdx.x, blockDim.x);
-        MPI_Send(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD);
+        MPI_Send(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, e.comm);
       } else {
-        MPI_Recv(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, e.comm, MPI_STATUS_IGNORE);
       }
     }
 }
@@ -67,9 +68,9 @@ static __global__ void pingpong_grid(Exchange e) {
     if (sends) {
       work(e.buffer, e.bytes, e.touch, e.compute, blockIdx.x * blockDim.x + threadIdx.x,
            gridDim.x * blockDim.x);
-      MPI_Send(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD);
+      MPI_Send(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, e.comm);
     } else {
-      MPI_Recv(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Recv(e.buffer, e.bytes, MPI_BYTE, e.peer, 0, e.comm, MPI_STATUS_IGNORE);
     }
   }
 }
@@ -211,7 +212,7 @@ Nvshmem with_nvshmem(bench::Bench &bench, std::vector<Exchange> exchanges) {
 
 /// One size: a row of the table.
 void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Stream &stream,
-          const bench::Cell &nvshmem) {
+          const bench::Cell &nvshmem, const bench::KernelsComm &kernels) {
   auto kernel = [&](void (*kernel)(Exchange), Shape shape, const char *lowering, const char *what) {
     bench::PreferredLowering preferred(lowering);
     return measure(bench, e, e.buffer, what, [&](const Exchange &e) {
@@ -229,13 +230,30 @@ void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Strea
   bench::Cell block = kernel(pingpong_block, {1, grid.threads}, "queue", "block");
   bench::Cell queue = kernel(pingpong_grid, grid, "queue", "grid, queue");
   bench::Cell split = kernel(pingpong_grid, grid, "split", "grid, split");
+  bench::Cell peers[3];
+  if (kernels.available()) {
+    Exchange among = e;
+    among.comm = kernels.get();
+    auto carried = [&](void (*kernel)(Exchange), Shape shape, const char *what) {
+      bench::PreferredLowering preferred("queue");
+      return measure(bench, among, e.buffer, what, [&](const Exchange &e) {
+        kernel<<<shape.blocks, shape.threads>>>(e);
+        bench::synchronize();
+      });
+    };
+    if (e.bytes <= 65536)
+      peers[0] = carried(pingpong_thread, {1, 32}, "thread, peer");
+    peers[1] = carried(pingpong_block, {1, grid.threads}, "block, peer");
+    peers[2] = carried(pingpong_grid, grid, "grid, peer");
+  }
   bench::Cell by_hand = peer(classic, "classic");
   bench::Cell hosts = measure(bench, e, e.pinned, "host MPI", hosts_alone);
   if (is_gpu_aware())
     aware = peer(gpu_aware, "GPU-aware MPI");
   if (nccl::available())
     nccl = peer(with_nccl, "NCCL");
-  bench.row({e.bytes, thread, block, queue, split, by_hand, aware, nccl, nvshmem, hosts});
+  bench.row({e.bytes, thread, block, queue, split, peers[0], peers[1], peers[2], by_hand, aware, nccl,
+             nvshmem, hosts});
 }
 
 } // namespace
@@ -252,8 +270,9 @@ void experiments::pingpong(bench::Bench &bench) {
   bench::Stream stream;
   std::vector<Exchange> exchanges;
   for (std::size_t bytes : sizes)
-    exchanges.push_back({buffer.data(), pinned.data(), static_cast<int>(bytes), 1 - bench.rank,
+    exchanges.push_back({buffer.data(), pinned.data(), static_cast<int>(bytes), 1 - bench.rank, MPI_COMM_WORLD,
                          bench.rank == 0, false, compute, bench.iterations(bytes, 100)});
+  bench::KernelsComm kernels;
   Nvshmem by_nvshmem = with_nvshmem(bench, exchanges);
   bench.table(title,
               {{"size", "B", Role::x},
@@ -261,6 +280,9 @@ void experiments::pingpong(bench::Bench &bench) {
                {"block, queue", "us", Role::ours},
                {"grid, queue", "us", Role::ours},
                {"grid, split", "us", Role::ours},
+               {"thread, peer", "us", Role::ours},
+               {"block, peer", "us", Role::ours},
+               {"grid, peer", "us", Role::ours},
                {"classic", "us", Role::peer},
                {"GPU-aware MPI", "us", Role::peer},
                {"NCCL", "us", Role::peer},
@@ -269,5 +291,5 @@ void experiments::pingpong(bench::Bench &bench) {
               nccl::why_not() + (is_gpu_aware() ? "" : " This MPI is not GPU-aware.") +
                   (by_nvshmem.why_not.empty() ? "" : " " + by_nvshmem.why_not));
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    line(bench, exchanges[i], grid, stream, by_nvshmem.cells[i]);
+    line(bench, exchanges[i], grid, stream, by_nvshmem.cells[i], kernels);
 }

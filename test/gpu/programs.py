@@ -30,7 +30,8 @@ class Run:
         self.environment = dict(setting.split("=", 1) for setting in (settings or "").split())
         # None: GMPI_LOWER is not set, or the RUN line sets it.
         decided = unset or "GMPI_LOWER" in self.environment or "--compare" in arguments
-        self.lowerings = [None] if decided else lowerings
+        # Split kernels do not carry messages themselves.
+        self.lowerings = [None] if decided else ["queue"] if "GMPI_PEER" in self.environment else lowerings
         self.is_compared = bool(compared)
         self.fails = bool(fails)
         self.max_ranks = int(last or first or ranks)
