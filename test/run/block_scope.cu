@@ -1,6 +1,7 @@
 // Calls of block scope: each block trades its own message with the same block of another rank.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __global__ void by_offset(int *out, int *in, int n, int rank, int next, int previous) {

@@ -1,6 +1,7 @@
 // MPI_Barrier, MPI_Bcast, MPI_Reduce and MPI_Allreduce (also in place) at every scope.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 #include <chrono>

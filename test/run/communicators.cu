@@ -2,6 +2,7 @@
 // collectives within them, MPI_COMM_SELF, comparison of handles.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __global__ void within(MPI_Comm comm, int *data, int *numbers) {

@@ -2,6 +2,7 @@
 // values used and ignored.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 2-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 /// Passes a token around until it has been everywhere `laps` times.

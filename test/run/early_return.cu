@@ -2,6 +2,7 @@
 // block 0, all threads but one.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __device__ int thread_number() { return blockIdx.x * blockDim.x + threadIdx.x; }

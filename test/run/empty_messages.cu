@@ -1,6 +1,7 @@
 // Messages of no elements, null buffers, and launches of one thread.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __global__ void nothing(int *counts, int next, int previous) {

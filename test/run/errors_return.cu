@@ -1,6 +1,7 @@
 // Under MPI_ERRORS_RETURN the call in the kernel returns MPI's error code, and the program goes on.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 2-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 enum Step { ssend, send, recv, bcast, allreduce, truncated, large_truncated, wait, good, steps };

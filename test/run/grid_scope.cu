@@ -2,6 +2,7 @@
 // sent, and every thread sees what was received.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 2-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __device__ int thread_number() {

@@ -3,6 +3,7 @@
 // may make MPI calls, it is told only.
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_STALL=1 not %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=CHECK,TWO
+// RUN: env GMPI_STALL=1 GMPI_PEER=1 not %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=CHECK,TWO
 // RUN: env GMPI_STALL=1 not %mpiexec -n 3 %t 2>&1 | FileCheck %s --check-prefixes=CHECK,THREE
 // RUN: env GMPI_STALL=1 not %mpiexec -n 1 %t 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: env GMPI_STALL=1 not %mpiexec -n 2 %t queue 2>&1 | FileCheck %s --check-prefixes=CHECK,TWO

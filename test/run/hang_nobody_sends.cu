@@ -2,6 +2,7 @@
 // GMPI_TIMEOUT alone.
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_STALL=1 GMPI_TIMEOUT=5 not %mpiexec -n 2 %t 2>&1 | FileCheck %s --implicit-check-not=gmpi:
+// RUN: env GMPI_STALL=1 GMPI_PEER=1 GMPI_TIMEOUT=5 not %mpiexec -n 2 %t 2>&1 | FileCheck %s --implicit-check-not=gmpi:
 #include "Inputs/hang.h"
 
 __global__ void receive(int *buffer) {

@@ -2,6 +2,7 @@
 // is little of it or none.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 // RUN: env GMPI_STAGING_MB=1 %ranks 2 %t
 // RUN: env GMPI_STAGING_MB=0 %ranks 1-2 %t
 #include "Inputs/check.h"

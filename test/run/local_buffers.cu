@@ -2,6 +2,7 @@
 // thread's own variable is sent by calls of thread scope.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __device__ int thread_number() { return blockIdx.x * blockDim.x + threadIdx.x; }

@@ -2,6 +2,7 @@
 // order, small and large ones mixed.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __global__ void outstanding(int *out, int *in, int n, MPI_Request *requests, int rank, int next,

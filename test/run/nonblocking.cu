@@ -1,6 +1,7 @@
 // MPI_Isend and MPI_Irecv with MPI_Wait, MPI_Waitall and MPI_Test, at every scope.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __global__ void wait_grid(int *out, int *in, int n, int rank, int next, int previous) {

@@ -1,6 +1,7 @@
 // __shared__ memory as MPI buffers of block scope: static, dynamic, and per block.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __global__ void fixed(int *seen, int rank, int next, int previous) {

@@ -2,6 +2,7 @@
 // requests, of MPI_Test's, and of messages shorter than the buffer.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 2-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 struct Seen {

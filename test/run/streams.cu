@@ -2,6 +2,7 @@
 // other; and many launches one after another without a pause.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __global__ void ask(int *value, int peer, MPI_Comm comm) {

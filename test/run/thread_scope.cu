@@ -2,6 +2,7 @@
 // is chosen and makes the only call.
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
 __global__ void each_thread(int *out, int *in, int rank, int next, int previous) {
