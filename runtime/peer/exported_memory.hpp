@@ -11,9 +11,6 @@ struct ExportHandle {
   char bytes[64];
 };
 
-/// Lets threads of kernels call as deep as messages from kernel to kernel need. Before the first kernel.
-void make_room_for_calls();
-
 /// Zeroed memory of the current device; null where it cannot be had or exported. The caller's, until
 /// free_exported(). On a GPU it is device memory: kernels and copies only.
 void *allocate_exported(std::size_t bytes, ExportHandle &handle);

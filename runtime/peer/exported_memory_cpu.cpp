@@ -24,8 +24,6 @@ void *map(int file, std::size_t bytes) {
 
 } // namespace
 
-void make_room_for_calls() {} // fibers have room
-
 void *allocate_exported(std::size_t bytes, ExportHandle &handle) {
   int file = memfd_create("gmpi-peer", MFD_CLOEXEC);
   if (file < 0)

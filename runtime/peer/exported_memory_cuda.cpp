@@ -18,14 +18,6 @@ bool succeeded(cudaError_t error) {
 }
 } // namespace
 
-/// nvcc cannot tell how deep calls by address go; CUDA's default is 1 KiB.
-void make_room_for_calls() {
-  constexpr std::size_t needed = 2048;
-  std::size_t room = 0;
-  if (succeeded(cudaDeviceGetLimit(&room, cudaLimitStackSize)) && room < needed)
-    succeeded(cudaDeviceSetLimit(cudaLimitStackSize, needed));
-}
-
 void *allocate_exported(std::size_t bytes, ExportHandle &handle) {
   void *memory = nullptr;
   if (!succeeded(cudaMalloc(&memory, bytes)))

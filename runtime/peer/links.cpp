@@ -120,7 +120,6 @@ bool Links::map_peer(const Card &card) {
 void Links::set_up_state() {
   if (state_ != nullptr)
     return;
-  make_room_for_calls();
   queue_ = &Proxy::instance()->queue_of_current_device();
   image_ = std::make_unique<State>();
   std::memset(static_cast<void *>(image_.get()), 0, sizeof(State));
