@@ -16,7 +16,7 @@
 using bench::Role;
 
 /// One size's exchange, as each variant gets it.
-struct Exchange {
+struct PingPong {
   unsigned char *buffer; ///< of the device
   unsigned char *pinned;
   int bytes, peer;
@@ -36,7 +36,7 @@ __device__ static void work(unsigned char *buffer, int bytes, bool touch, double
   bench::compute(microseconds);
 }
 
-static __global__ void pingpong_thread(Exchange e) {
+static __global__ void pingpong_thread(PingPong e) {
   if (threadIdx.x == 0 && blockIdx.x == 0)
     for (int i = 0; i < 2 * e.rounds; ++i) {
       bool sends = e.first == (i % 2 == 0);
@@ -49,7 +49,7 @@ static __global__ void pingpong_thread(Exchange e) {
     }
 }
 
-static __global__ void pingpong_block(Exchange e) {
+static __global__ void pingpong_block(PingPong e) {
   if (blockIdx.x == 0)
     for (int i = 0; i < 2 * e.rounds; ++i) {
       bool sends = e.first == (i % 2 == 0);
@@ -62,7 +62,7 @@ static __global__ void pingpong_block(Exchange e) {
     }
 }
 
-static __global__ void pingpong_grid(Exchange e) {
+static __global__ void pingpong_grid(PingPong e) {
   for (int i = 0; i < 2 * e.rounds; ++i) {
     bool sends = e.first == (i % 2 == 0);
     if (sends) {
@@ -76,7 +76,7 @@ static __global__ void pingpong_grid(Exchange e) {
 }
 
 /// The same work, as a kernel between two exchanges that the host makes.
-static __global__ void work_kernel(Exchange e) {
+static __global__ void work_kernel(PingPong e) {
   work(e.buffer, e.bytes, e.touch, e.compute, blockIdx.x * blockDim.x + threadIdx.x,
        gridDim.x * blockDim.x);
 }
@@ -88,7 +88,7 @@ struct Shape {
 };
 
 /// Alternates sending and receiving, as the kernels do.
-template <class Send, class Receive> void alternate(const Exchange &e, Send send, Receive receive) {
+template <class Send, class Receive> void alternate(const PingPong &e, Send send, Receive receive) {
   for (int i = 0; i < 2 * e.rounds; ++i)
     if (e.first == (i % 2 == 0))
       send();
@@ -96,16 +96,16 @@ template <class Send, class Receive> void alternate(const Exchange &e, Send send
       receive();
 }
 
-void host_send(const void *from, const Exchange &e) {
+void host_send(const void *from, const PingPong &e) {
   MPI_Send(from, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD);
 }
 
-void host_receive(void *to, const Exchange &e) {
+void host_receive(void *to, const PingPong &e) {
   MPI_Recv(to, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /// Kernel, copy to the host, MPI, copy to the device.
-void classic(const Exchange &e, Shape shape, cudaStream_t stream) {
+void classic(const PingPong &e, Shape shape, cudaStream_t stream) {
   alternate(
       e,
       [&] {
@@ -122,7 +122,7 @@ void classic(const Exchange &e, Shape shape, cudaStream_t stream) {
 }
 
 /// Kernel, then MPI with the device's address.
-void gpu_aware(const Exchange &e, Shape shape, cudaStream_t stream) {
+void gpu_aware(const PingPong &e, Shape shape, cudaStream_t stream) {
   alternate(
       e,
       [&] {
@@ -133,7 +133,7 @@ void gpu_aware(const Exchange &e, Shape shape, cudaStream_t stream) {
       [&] { host_receive(e.buffer, e); });
 }
 
-void with_nccl(const Exchange &e, Shape shape, cudaStream_t stream) {
+void with_nccl(const PingPong &e, Shape shape, cudaStream_t stream) {
   alternate(
       e,
       [&] {
@@ -145,7 +145,7 @@ void with_nccl(const Exchange &e, Shape shape, cudaStream_t stream) {
 }
 
 /// What no kernel can be faster than by way of this MPI: the hosts exchange memory of their own.
-void hosts_alone(const Exchange &e) {
+void hosts_alone(const PingPong &e) {
   alternate(
       e,
       [&] {
@@ -171,7 +171,7 @@ bool is_gpu_aware() {
 
 /// Microseconds of one way; says so where a byte is wrong. `data`: what travels, on either side.
 template <class Run>
-bench::Sample measure(bench::Bench &bench, Exchange e, unsigned char *data, const char *what,
+bench::Sample measure(bench::Bench &bench, PingPong e, unsigned char *data, const char *what,
                       Run run) {
   int rounds = e.rounds;
   bench::fill(data, e.bytes, e.bytes);
@@ -194,13 +194,13 @@ struct Nvshmem {
 };
 
 /// NVSHMEM by size, before everything else: while it lives, a thread of its own may poll.
-Nvshmem with_nvshmem(bench::Bench &bench, std::vector<Exchange> exchanges) {
+Nvshmem with_nvshmem(bench::Bench &bench, std::vector<PingPong> exchanges) {
   nvshmem::Peer peer(exchanges.back().bytes);
   Nvshmem found = {peer.why_not(), std::vector<bench::Cell>(exchanges.size())};
   bench::Stream stream;
   for (std::size_t i = 0; peer.available() && i < exchanges.size(); ++i) {
     exchanges[i].buffer = peer.buffer();
-    auto run = [&](const Exchange &e) {
+    auto run = [&](const PingPong &e) {
       MPI_Barrier(MPI_COMM_WORLD); // what is put arrives whether the other has begun or not
       peer.pingpong(e.bytes, e.first, e.touch, e.compute, e.rounds, bench.threads(), stream);
       stream.synchronize();
@@ -211,18 +211,18 @@ Nvshmem with_nvshmem(bench::Bench &bench, std::vector<Exchange> exchanges) {
 }
 
 /// One size: a row of the table.
-void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Stream &stream,
+void line(bench::Bench &bench, const PingPong &e, Shape grid, const bench::Stream &stream,
           const bench::Cell &nvshmem, const bench::KernelsComm &kernels) {
-  auto kernel = [&](void (*kernel)(Exchange), Shape shape, const char *lowering, const char *what) {
+  auto kernel = [&](void (*kernel)(PingPong), Shape shape, const char *lowering, const char *what) {
     bench::PreferredLowering preferred(lowering);
-    return measure(bench, e, e.buffer, what, [&](const Exchange &e) {
+    return measure(bench, e, e.buffer, what, [&](const PingPong &e) {
       kernel<<<shape.blocks, shape.threads>>>(e);
       bench::synchronize();
     });
   };
   auto peer = [&](auto run, const char *what) {
     return measure(bench, e, e.buffer, what,
-                   [&](const Exchange &e) { run(e, grid, static_cast<cudaStream_t>(stream)); });
+                   [&](const PingPong &e) { run(e, grid, static_cast<cudaStream_t>(stream)); });
   };
   bench::Cell thread, aware, nccl;
   if (e.bytes <= 65536)
@@ -232,11 +232,11 @@ void line(bench::Bench &bench, const Exchange &e, Shape grid, const bench::Strea
   bench::Cell split = kernel(pingpong_grid, grid, "split", "grid, split");
   bench::Cell peers[3];
   if (kernels.available()) {
-    Exchange among = e;
+    PingPong among = e;
     among.comm = kernels.get();
-    auto carried = [&](void (*kernel)(Exchange), Shape shape, const char *what) {
+    auto carried = [&](void (*kernel)(PingPong), Shape shape, const char *what) {
       bench::PreferredLowering preferred("queue");
-      return measure(bench, among, e.buffer, what, [&](const Exchange &e) {
+      return measure(bench, among, e.buffer, what, [&](const PingPong &e) {
         kernel<<<shape.blocks, shape.threads>>>(e);
         bench::synchronize();
       });
@@ -268,7 +268,7 @@ void experiments::pingpong(bench::Bench &bench) {
   std::size_t room = sizes.back();
   bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
   bench::Stream stream;
-  std::vector<Exchange> exchanges;
+  std::vector<PingPong> exchanges;
   for (std::size_t bytes : sizes)
     exchanges.push_back({buffer.data(), pinned.data(), static_cast<int>(bytes), 1 - bench.rank, MPI_COMM_WORLD,
                          bench.rank == 0, false, compute, bench.iterations(bytes, 100)});
