@@ -1,11 +1,11 @@
 // Point-to-point calls on communicators whose messages kernels carry themselves.
 //
-// Invariant: whoever waits carries on whatever this rank has to do, its own and others'; so a rank that
-// waits never keeps another from ending. Nobody holds a lock while others must do something, but for the
-// rest of a message of at most eager_bytes that is being written.
+// Invariant: whoever waits carries on whatever this rank has to do, its own and others'; so a rank
+// that waits never keeps another from ending. Nobody holds a lock while others must do something,
+// but for the rest of a message of at most eager_bytes that is being written.
 //
-// A team's leader decides, and tells the others in team.shared(): structs that each thread had for itself
-// would be hundreds of bytes of local memory in every thread.
+// A team's leader decides, and tells the others in team.shared(): structs that each thread had for
+// itself would be hundreds of bytes of local memory in every thread.
 #pragma once
 
 #include "../mpi/datatypes_device.hpp"
@@ -55,8 +55,8 @@ struct Alone {
 GMPI_DEVICE bool acts_as_warp(const Alone &) { return false; }
 GMPI_DEVICE bool acts_as_warp(const BlockTeam &) { return BlockTeam::has_warp(); }
 
-/// team.receive(), or its part in a copy to where others read it; apart, so that whoever calls needs no
-/// more registers for it.
+/// team.receive(), or its part in a copy to where others read it; apart, so that whoever calls
+/// needs no more registers for it.
 template <class Team>
 GMPI_NOINLINE void receive_from(Team team, void *to, unsigned long long offset, const void *from,
                                 unsigned long long bytes, bool last) {
@@ -105,8 +105,7 @@ GMPI_OUT_OF_LINE void tell_progress(State &state) {
 /// Where rank `from` puts its packets of a round, in rank `to`'s memory.
 GMPI_DEVICE std::uint64_t *round_of(const Comm &comm, std::uint32_t round, int to, int from) {
   std::uint32_t half = round % 2;
-  return comm.rounds[to] +
-         (std::size_t(half) * comm.size + from) * round_packets * packet_words;
+  return comm.rounds[to] + (std::size_t(half) * comm.size + from) * round_packets * packet_words;
 }
 
 /// Whether all other ranks have begun the round.
@@ -136,14 +135,14 @@ GMPI_OUT_OF_LINE Work await(State &state, Wait &wait) {
   for (unsigned turns = 0;; ++turns) {
     if (has_come(state, wait)) {
       if (wait.told != nothing)
-        unseen(&tell_end<>)(state, wait);
+        unseen (&tell_end<>)(state, wait);
       return {WorkKind::over, 0};
     }
     Work work = look_for_work(state, wait.request);
     if (work.kind != WorkKind::none)
       return work;
     if (turns % 1024 == 1023 && wait.told == nothing && nanoseconds() - wait.since >= long_wait)
-      unseen(&tell_of<>)(state, wait);
+      unseen (&tell_of<>)(state, wait);
     relax();
   }
 }
@@ -194,8 +193,8 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, unsigned lon
       relax();
     return;
   case RequestState::receiving:
-    // As much as is known to be on its way: the sender writes a message's slots in order, a step's at
-    // once.
+    // As much as is known to be on its way: the sender writes a message's slots in order, a step's
+    // at once.
     step.transfer.ring = peer.in;
     step.high = all - step.low < at_most ? all : step.low + at_most;
     GMPI_NO_UNROLL
@@ -233,8 +232,8 @@ GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &st
   set_state(request, RequestState::done); // from here on it may be another's
 }
 
-/// So many slots are worth another round of the whole grid; a step takes no more than half a channel,
-/// so that both ends are at work.
+/// So many slots are worth another round of the whole grid; a step takes no more than half a
+/// channel, so that both ends are at work.
 constexpr unsigned long long shared_step_slots = 128;
 constexpr unsigned long long block_step_slots = 256, grid_step_slots = channel_slots / 2;
 
@@ -293,20 +292,23 @@ template <class Team> GMPI_NOINLINE void do_work(Team team) {
     if (shared.work.kind == WorkKind::keep) {
       const Kept &kept = state.kept[shared.work.index];
       const Peer &peer = state.peer[kept.peer];
-      shared.step = {Step::read, false, 0, slots_of(kept.header),
+      shared.step = {Step::read,
+                     false,
+                     0,
+                     slots_of(kept.header),
                      {peer.in, peer.in_freed, kept.first, kept_memory(state, shared.work.index),
                       kept.header.bytes, kept.header}};
     } else {
-      unseen(&begin_step<>)(state, shared.work.index,
-                            Team::scope == Scope::grid && BlockTeam::block().living_blocks > 1
-                                ? grid_step_slots
-                                : block_step_slots,
-                            shared.step);
+      unseen (&begin_step<>)(state, shared.work.index,
+                             Team::scope == Scope::grid && BlockTeam::block().living_blocks > 1
+                                 ? grid_step_slots
+                                 : block_step_slots,
+                             shared.step);
     }
   }
   team.sync();
   if (shared.step.check)
-    unseen(&check_slots<Team>)(team);
+    unseen (&check_slots<Team>)(team);
   if (shared.step.kind == Step::write || shared.step.kind == Step::read)
     do_step(team);
   team.sync();
@@ -334,7 +336,7 @@ template <class Team> GMPI_NOINLINE void wait_for(Team team) {
     team.sync();
     if (over)
       return;
-    unseen(&do_work<Team>)(team);
+    unseen (&do_work<Team>)(team);
   }
 }
 
@@ -412,7 +414,7 @@ GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t pe
   if (header.kind == MessageKind::eager && (taken.free || !nonblocking || is_local(data)))
     shared.waits = !taken.free;
   else
-    unseen(&begin_request<>)(state, comm, peer, taken.free, shared);
+    unseen (&begin_request<>)(state, comm, peer, taken.free, shared);
 }
 
 GMPI_DEVICE Header header_of(const Comm &comm, int tag, unsigned long long bytes,
@@ -450,7 +452,8 @@ GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int t
 constexpr unsigned long long warp_bytes = (32 - header_packets) * packet_bytes;
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// Sends such a message, as a block's first warp, whole. `shared` says what is left to do, if anything.
+/// Sends such a message, as a block's first warp, whole. `shared` says what is left to do, if
+/// anything.
 GMPI_OUT_OF_LINE void send_as_warp(State &state, const Comm &comm, int dest, int tag,
                                    const void *data, unsigned long long bytes, bool nonblocking,
                                    Share &shared) {
@@ -519,10 +522,11 @@ GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest,
   unsigned long long high = shared.step.high;
   if (team.leads()) {
     sent = shared.step.transfer;
-    shared.wait = {Wait::slots, call, &comm, nothing, comm.peer_of[dest], sent.first,
-                   sent.first + high, dest, tag, 0, nothing};
+    shared.wait = {
+        Wait::slots, call, &comm, nothing, comm.peer_of[dest], sent.first, sent.first + high,
+        dest,        tag,  0,     nothing};
   }
-  unseen(&wait_for<Team>)(team);
+  unseen (&wait_for<Team>)(team);
   if (team.leads())
     shared.step = {Step::write, false, 0, high, sent};
   team.sync();
@@ -535,15 +539,15 @@ GMPI_DEVICE void send(const Team &team, Call call, const Comm &comm, int dest, i
   Share &shared = team.shared();
   if (acts_as_warp(team) && bytes <= warp_bytes && call.function != Function::Ssend) {
     if (thread_index() < 32)
-      unseen(&send_as_warp<>)(*context.peer, comm, dest, tag, data, bytes, nonblocking, shared);
+      unseen (&send_as_warp<>)(*context.peer, comm, dest, tag, data, bytes, nonblocking, shared);
   } else if (team.leads())
-    unseen(&begin_send<>)(*context.peer, comm, dest, tag, data, bytes, call.function == Function::Ssend,
-               nonblocking, shared);
+    unseen (&begin_send<>)(*context.peer, comm, dest, tag, data, bytes,
+                           call.function == Function::Ssend, nonblocking, shared);
   team.sync();
   if (shared.step.check)
-    unseen(&check_message_slots<Team>)(team);
+    unseen (&check_message_slots<Team>)(team);
   if (shared.waits)
-    unseen(&await_slots<Team>)(team, call, comm, dest, tag);
+    unseen (&await_slots<Team>)(team, call, comm, dest, tag);
   if (shared.step.kind == Step::write)
     do_step(team);
 }
@@ -560,11 +564,10 @@ GMPI_DEVICE void note_message(Share &shared, int source, const Header &header, i
   shared.truncated = header.bytes > room;
 }
 
-/// A message that is there before its receive has been posted, or comes while one thread looks for it
-/// alone. Fails where others have something to say.
+/// A message that is there before its receive has been posted, or comes while one thread looks for
+/// it alone. Fails where others have something to say.
 GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source, int tag,
-                                      unsigned char *data, unsigned long long room,
-                                      Share &shared) {
+                                      unsigned char *data, unsigned long long room, Share &shared) {
   std::uint32_t peer = comm.peer_of[source];
   Line &line = state.receiving[peer];
   Step &step = shared.step;
@@ -683,7 +686,10 @@ GMPI_OUT_OF_LINE void receive_at_once_as_warp(State &state, const Comm &comm, in
     if (header.kind == MessageKind::synchronous)
       acknowledge(state, peer, header, 0);
     note_message(shared, source, header, header.tag, room);
-    shared.step = {header.bytes <= warp_bytes ? Step::over : Step::read, false, 0, slots,
+    shared.step = {header.bytes <= warp_bytes ? Step::over : Step::read,
+                   false,
+                   0,
+                   slots,
                    {ring, freed, next, data, room, header}};
     if (header.bytes <= warp_bytes)
       free_share(freed, next, next + 1, 0, 1);
@@ -743,8 +749,8 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
   unlock(state);
 }
 
-/// Begins a receive, and leaves its request in shared().request. A message that had been kept is copied
-/// now.
+/// Begins a receive, and leaves its request in shared().request. A message that had been kept is
+/// copied now.
 template <class Team>
 GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int tag, void *data,
                                     unsigned long long room) {
@@ -752,13 +758,13 @@ GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int
   Share &shared = team.shared();
   bool staged = Team::scope != Scope::thread && is_local(data);
   if (team.leads())
-    unseen(&begin_receive<>)(state, comm, source, tag, data, room, staged, shared);
+    unseen (&begin_receive<>)(state, comm, source, tag, data, room, staged, shared);
   team.sync();
   if (shared.place == nothing)
     return;
   unsigned long long bytes = state.kept[shared.place].header.bytes;
-  unseen(&receive_from<Team>)(team, data, 0, kept_memory(state, shared.place),
-                              bytes < room ? bytes : room, true);
+  unseen (&receive_from<Team>)(team, data, 0, kept_memory(state, shared.place),
+                               bytes < room ? bytes : room, true);
   team.sync();
   if (team.leads()) {
     Request &request = state.requests[shared.request];
@@ -775,8 +781,7 @@ GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int
 /// The communicator's error handler decides on a message that is longer than the receive's buffer.
 template <class Team> GMPI_NOINLINE int refuse_truncated(Team team, Call call, MPI_Comm comm);
 
-template <class Team>
-GMPI_NOINLINE void judge_length(Team team, Call call, MPI_Comm comm) {
+template <class Team> GMPI_NOINLINE void judge_length(Team team, Call call, MPI_Comm comm) {
   int error = unseen(&refuse_truncated<Team>)(team, call, comm);
   team.sync();
   if (team.leads())
@@ -797,15 +802,15 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
     if (request.sends) {
       shared.result = nothing_received();
     } else {
-      note_message(shared, request.comm->rank_of[request.peer], request.header,
-                   request.header.tag, request.room);
+      note_message(shared, request.comm->rank_of[request.peer], request.header, request.header.tag,
+                   request.room);
       shared.place = request.staging;
     }
   }
   team.sync();
   if (shared.place != nothing)
-    unseen(&receive_from<Team>)(team, data, 0, kept_memory(state, shared.place),
-                                shared.result.bytes, true);
+    unseen (&receive_from<Team>)(team, data, 0, kept_memory(state, shared.place),
+                                 shared.result.bytes, true);
   MPI_Comm comm = request.comm->handle;
   team.sync();
   if (team.leads()) {
@@ -819,7 +824,7 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
       tell_progress(state);
   }
   if (shared.truncated)
-    unseen(&judge_length<Team>)(team, call, comm);
+    unseen (&judge_length<Team>)(team, call, comm);
 }
 
 /// Until the request is done.
@@ -828,8 +833,8 @@ GMPI_NOINLINE void finish_request(Team team, Call call, const Comm &comm, std::u
                                   int rank, int tag, void *data) {
   if (team.leads())
     team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, 0, rank, tag, 0, nothing};
-  unseen(&wait_for<Team>)(team);
-  unseen(&end_request<Team>)(team, call, index, data);
+  unseen (&wait_for<Team>)(team);
+  unseen (&end_request<Team>)(team, call, index, data);
 }
 
 /// Posts a receive, and waits for it.
@@ -837,10 +842,10 @@ template <class Team>
 GMPI_NOINLINE void post_and_wait(Team team, Call call, const Comm &comm, int source, int tag,
                                  void *data, unsigned long long room) {
   team.sync();
-  unseen(&begin_to_receive<Team>)(team, comm, source, tag, data, room);
+  unseen (&begin_to_receive<Team>)(team, comm, source, tag, data, room);
   std::uint32_t index = team.shared().request;
   team.sync();
-  unseen(&finish_request<Team>)(team, call, comm, index, source, tag, data);
+  unseen (&finish_request<Team>)(team, call, comm, index, source, tag, data);
 }
 
 /// Leaves what the call returns in shared().result.
@@ -855,9 +860,9 @@ GMPI_DEVICE void receive(const Team &team, Call call, const Comm &comm, int sour
     auto *to = local ? block_state().small : static_cast<unsigned char *>(data);
     if (acts_as_warp(team)) {
       if (thread_index() < 32)
-        unseen(&receive_at_once_as_warp<>)(*context.peer, comm, source, tag, to, room, shared);
+        unseen (&receive_at_once_as_warp<>)(*context.peer, comm, source, tag, to, room, shared);
     } else if (team.leads())
-      unseen(&receive_at_once<>)(*context.peer, comm, source, tag, to, room, shared);
+      unseen (&receive_at_once<>)(*context.peer, comm, source, tag, to, room, shared);
     team.sync();
   }
   if (!at_once || shared.step.kind == Step::none)
@@ -865,9 +870,9 @@ GMPI_DEVICE void receive(const Team &team, Call call, const Comm &comm, int sour
   if (shared.step.kind == Step::read)
     do_step(team);
   if (local)
-    unseen(&receive_from<Team>)(team, data, 0, block_state().small, shared.result.bytes, true);
+    unseen (&receive_from<Team>)(team, data, 0, block_state().small, shared.result.bytes, true);
   if (shared.truncated)
-    unseen(&judge_length<Team>)(team, call, comm.handle);
+    unseen (&judge_length<Team>)(team, call, comm.handle);
 }
 
 // --- MPI's calls ---
@@ -890,7 +895,7 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
     team.sync();
     if (found != WorkKind::over) {
       if (found != WorkKind::none)
-        unseen(&do_work<Team>)(team);
+        unseen (&do_work<Team>)(team);
       if (team.leads())
         shared.result = CallResult{};
       relax(); // a program asks again and again
@@ -906,7 +911,7 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
   void *data = request.data;
   call.function = request.sends ? Function::Isend : Function::Irecv;
   team.sync();
-  unseen(&finish_request<Team>)(team, call, comm, index, rank, tag, data);
+  unseen (&finish_request<Team>)(team, call, comm, index, rank, tag, data);
 }
 
 /// The team as it is here.
@@ -924,8 +929,8 @@ template <> struct OwnShare<ThreadTeam> {
   GMPI_DEVICE Share *get() { return &share; }
 };
 
-/// Whether the arguments are such that no error of MPI's is to be expected; the proxy's way finds the
-/// others.
+/// Whether the arguments are such that no error of MPI's is to be expected; the proxy's way finds
+/// the others.
 GMPI_DEVICE bool sends_well(const Comm &comm, const Arguments &a) {
   return a.send_count >= 0 && a.send_tag >= 0 && a.send_tag <= context.tag_upper_bound &&
          a.dest >= 0 && a.dest < comm.size &&
@@ -989,7 +994,7 @@ GMPI_NOINLINE void exchange_messages(Team team, Call call, const Comm &comm, int
   team.sync();
   CallResult result = shared.result;
   team.sync();
-  unseen(&finish_request<Team>)(team, call, comm, sending, dest, send_tag, nullptr);
+  unseen (&finish_request<Team>)(team, call, comm, sending, dest, send_tag, nullptr);
   team.sync();
   if (team.leads())
     shared.result = result;
@@ -1002,7 +1007,7 @@ GMPI_NOINLINE void finish_send(Team team, Call call, const Comm &comm, int dest,
   team.sync();
   std::uint32_t sending = team.shared().request;
   team.sync();
-  unseen(&finish_request<Team>)(team, call, comm, sending, dest, tag, nullptr);
+  unseen (&finish_request<Team>)(team, call, comm, sending, dest, tag, nullptr);
 }
 
 /// Carries a call out of which takes() is true.
@@ -1022,15 +1027,15 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
       reduction = reduction_of(a.op);
       datatype = number_of(a.datatype);
     }
-    unseen(&collective<Team>)(team, call, comm, buffers.in, buffers.out, buffers.in_bytes,
-                              rooted ? a.root : -1, reduction, datatype);
+    unseen (&collective<Team>)(team, call, comm, buffers.in, buffers.out, buffers.in_bytes,
+                               rooted ? a.root : -1, reduction, datatype);
     return nothing_received();
   } else if constexpr (F == Function::Recv) {
     receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
     return team.shared().result;
   } else if constexpr (F == Function::Irecv) {
-    unseen(&begin_to_receive<Team>)(team, comm, a.source, a.recv_tag, buffers.out,
-                                    buffers.out_bytes);
+    unseen (&begin_to_receive<Team>)(team, comm, a.source, a.recv_tag, buffers.out,
+                                     buffers.out_bytes);
     CallResult result{};
     result.request = request_for(team.shared().request);
     return result;
@@ -1042,14 +1047,14 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
       return team.shared().result;
     }
     if (a.source != MPI_PROC_NULL) {
-      unseen(&exchange_messages<Team>)(team, call, comm, a.dest, a.send_tag, buffers.in,
-                                       buffers.in_bytes, a.source, a.recv_tag, buffers.out,
-                                       buffers.out_bytes);
+      unseen (&exchange_messages<Team>)(team, call, comm, a.dest, a.send_tag, buffers.in,
+                                        buffers.in_bytes, a.source, a.recv_tag, buffers.out,
+                                        buffers.out_bytes);
       return team.shared().result;
     }
     send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, false);
     if (team.shared().request != nothing)
-      unseen(&finish_send<Team>)(team, call, comm, a.dest, a.send_tag);
+      unseen (&finish_send<Team>)(team, call, comm, a.dest, a.send_tag);
     return nothing_received();
   } else {
     constexpr bool nonblocking = F == Function::Isend;
@@ -1057,7 +1062,7 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
     CallResult result = nothing_received();
     bool pending = team.shared().request != nothing;
     if (pending && (!nonblocking || is_local(buffers.in))) {
-      unseen(&finish_send<Team>)(team, call, comm, a.dest, a.send_tag);
+      unseen (&finish_send<Team>)(team, call, comm, a.dest, a.send_tag);
       pending = false;
     }
     if constexpr (nonblocking)

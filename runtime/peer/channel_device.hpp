@@ -1,7 +1,9 @@
-// A channel's two ends as kernels use them: taking slots, writing and reading packets, giving slots back.
+// A channel's two ends as kernels use them: taking slots, writing and reading packets, giving slots
+// back.
 //
-// Invariant: the order of a sender's slot numbers is MPI's order of messages. Who has taken slots writes
-// them, sooner or later; who has found a message frees its slots when all of its packets have been read.
+// Invariant: the order of a sender's slot numbers is MPI's order of messages. Who has taken slots
+// writes them, sooner or later; who has found a message frees its slots when all of its packets
+// have been read.
 #pragma once
 
 #include "../launch/participant_device.hpp"
@@ -68,16 +70,18 @@ GMPI_DEVICE void store_data(unsigned char *to, unsigned long long left, std::uin
       to[i] = static_cast<unsigned char>(data >> 8 * i);
 }
 
-/// Consecutive packets of a channel's ring, counted from the first of a message's slot number `low` on.
+/// Consecutive packets of a channel's ring, counted from the first of a message's slot number `low`
+/// on.
 struct Window {
   std::uint64_t *ring;
   std::uint32_t base, lap, count;
 
   GMPI_DEVICE Window(const Transfer &t, unsigned long long low, unsigned long long high)
-      : ring(t.ring), base(static_cast<std::uint32_t>(t.first + low) % channel_slots * slot_packets),
+      : ring(t.ring),
+        base(static_cast<std::uint32_t>(t.first + low) % channel_slots * slot_packets),
         lap(lap_of(t.first + low)) {
-    unsigned long long all = t.header.kind == MessageKind::announced ? header_packets
-                                                                     : packets_for(t.header.bytes);
+    unsigned long long all =
+        t.header.kind == MessageKind::announced ? header_packets : packets_for(t.header.bytes);
     unsigned long long end = high * slot_packets < all ? high * slot_packets : all;
     count = static_cast<std::uint32_t>(end - low * slot_packets);
   }
@@ -112,8 +116,7 @@ struct DataWindow {
 
 /// One member's share of writing the message's slots from number `low` to before `high`.
 GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
-                                  unsigned long long high, std::uint32_t rank,
-                                  std::uint32_t size) {
+                                  unsigned long long high, std::uint32_t rank, std::uint32_t size) {
   constexpr int at_once = 4;
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.header.bytes);
@@ -156,9 +159,8 @@ GMPI_DEVICE std::uint64_t await_packet(const std::uint64_t *from, std::uint32_t 
 }
 
 /// One member's share of reading the same. The header has been read.
-GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low,
-                                 unsigned long long high, std::uint32_t rank,
-                                 std::uint32_t size) {
+GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsigned long long high,
+                                 std::uint32_t rank, std::uint32_t size) {
   constexpr int at_once = 4;
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.room < t.header.bytes ? t.room : t.header.bytes);

@@ -1,8 +1,9 @@
-// Collective calls on communicators whose messages kernels carry themselves: in rounds, in each of which
-// every rank stores its part into every other's memory and reads what the others have stored into its own.
+// Collective calls on communicators whose messages kernels carry themselves: in rounds, in each of
+// which every rank stores its part into every other's memory and reads what the others have stored
+// into its own.
 //
-// Invariant: a rank begins round n + 1 when all ranks have begun round n, so round n + 2 may take round
-// n's memory. Every rank combines the parts in the order of ranks: all get the same bits.
+// Invariant: a rank begins round n + 1 when all ranks have begun round n, so round n + 2 may take
+// round n's memory. Every rank combines the parts in the order of ranks: all get the same bits.
 #pragma once
 
 #include "call_device.hpp"
@@ -43,7 +44,8 @@ GMPI_OUT_OF_LINE void read_parts(const Comm &comm, const Round &round, std::uint
               ? load_data(round.in + at, round.bytes - at)
               : await_packet(round_of(comm, round.number, comm.rank, rank) + (p + 1) * packet_words,
                              round.number);
-      value = first ? part : reduce(static_cast<Reduction>(round.reduction), round.datatype, value, part);
+      value = first ? part
+                    : reduce(static_cast<Reduction>(round.reduction), round.datatype, value, part);
       first = false;
     }
     if (round.out != nullptr)
@@ -82,9 +84,18 @@ template <class Team> GMPI_NOINLINE void exchange_parts(Team team, Call call, Co
   team.sync();
   if (!round.soon) {
     if (team.leads())
-      team.shared().wait = {Wait::others, call, &comm, nothing, 0, 0, round.number,
-                            round.root < 0 ? 0 : round.root, 0, 0, nothing};
-    unseen(&wait_for<Team>)(team);
+      team.shared().wait = {Wait::others,
+                            call,
+                            &comm,
+                            nothing,
+                            0,
+                            0,
+                            round.number,
+                            round.root < 0 ? 0 : round.root,
+                            0,
+                            0,
+                            nothing};
+    unseen (&wait_for<Team>)(team);
   }
   read_parts(comm, round, member, members);
   team.sync();
@@ -113,7 +124,7 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
     std::uint64_t left = bytes - done;
     auto part = static_cast<std::uint32_t>(left < round_bytes ? left : round_bytes);
     if (local_in)
-      unseen(&send_to<Team>)(team, comm.scratch, in + done, part);
+      unseen (&send_to<Team>)(team, comm.scratch, in + done, part);
     if (team.leads()) {
       Round &round = shared.round;
       round.bytes = part;
@@ -123,10 +134,10 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
       round.in = !sends ? nullptr : local_in ? comm.scratch : in + done;
       round.out = !receives ? nullptr : local_out ? comm.scratch + round_bytes : out + done;
     }
-    unseen(&exchange_parts<Team>)(team, call, comm);
+    unseen (&exchange_parts<Team>)(team, call, comm);
     if (local_out)
-      unseen(&receive_from<Team>)(team, out, done, comm.scratch + round_bytes, part,
-                                  done + part == bytes);
+      unseen (&receive_from<Team>)(team, out, done, comm.scratch + round_bytes, part,
+                                   done + part == bytes);
     done += part;
   } while (done < bytes);
 }

@@ -1,5 +1,5 @@
-// Device memory that other processes of this host can map: with CUDA IPC or, on the cpu device, as a
-// file without a name.
+// Device memory that other processes of this host can map: with CUDA IPC or, on the cpu device, as
+// a file without a name.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ struct ExportHandle {
   char bytes[64];
 };
 
-/// Zeroed memory of the current device; null where it cannot be had or exported. The caller's, until
-/// free_exported(). On a GPU it is device memory: kernels and copies only.
+/// Zeroed memory of the current device; null where it cannot be had or exported. The caller's,
+/// until free_exported(). On a GPU it is device memory: kernels and copies only.
 void *allocate_exported(std::size_t bytes, ExportHandle &handle);
 void free_exported(void *memory, std::size_t bytes);
 

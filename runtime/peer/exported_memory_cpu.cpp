@@ -1,5 +1,5 @@
-// The cpu device's memory is the host's: a file without a name, which other processes of the same user
-// open through /proc.
+// The cpu device's memory is the host's: a file without a name, which other processes of the same
+// user open through /proc.
 #include "exported_memory.hpp"
 
 #include <cstdio>

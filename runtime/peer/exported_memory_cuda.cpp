@@ -45,7 +45,7 @@ void *map_exported(const ExportHandle &handle, std::size_t) {
   std::memcpy(&ipc, &handle, sizeof(ipc));
   void *memory = nullptr;
   return succeeded(cudaIpcOpenMemHandle(&memory, ipc, cudaIpcMemLazyEnablePeerAccess)) ? memory
-                                                                                     : nullptr;
+                                                                                       : nullptr;
 }
 
 void unmap_exported(void *memory, std::size_t) { cudaIpcCloseMemHandle(memory); }

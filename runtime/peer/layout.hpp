@@ -1,15 +1,16 @@
-// The peer transport: messages from GPU to GPU of one host, with no host on the way. What ranks share,
-// and what a rank keeps for itself. Host and device.
+// The peer transport: messages from GPU to GPU of one host, with no host on the way. What ranks
+// share, and what a rank keeps for itself. Host and device.
 //
 // Invariant: a channel leads from one rank to another, through a ring of slots in the receiver's
-// memory. Sixteen bytes, a packet, carry eight of data and, twice, their lap's number: half a packet
-// arrives as one, so a packet whose two laps are right is whole and new, and nothing else guards it:
-// no flag, no fence. A message takes whole slots that follow each other, its header the first two
-// packets. The sender writes slot number q once the receiver has freed it q / channel_slots times.
+// memory. Sixteen bytes, a packet, carry eight of data and, twice, their lap's number: half a
+// packet arrives as one, so a packet whose two laps are right is whole and new, and nothing else
+// guards it: no flag, no fence. A message takes whole slots that follow each other, its header the
+// first two packets. The sender writes slot number q once the receiver has freed it q /
+// channel_slots times.
 #pragma once
 
-#include "../queue/scope.hpp"
 #include "../mpi/mpi_library.hpp"
+#include "../queue/scope.hpp"
 
 #include <cstddef>
 
@@ -26,8 +27,8 @@ constexpr std::uint32_t max_peers = 64; ///< ranks on a host
 constexpr std::uint32_t max_comms = 64;
 constexpr std::uint32_t any_source = 0xffff;
 
-/// Of messages that have arrived before their receive, so many are kept with up to small_bytes of data
-/// (or none yet), and so many with more.
+/// Of messages that have arrived before their receive, so many are kept with up to small_bytes of
+/// data (or none yet), and so many with more.
 constexpr std::uint32_t small_kept = 8192, large_kept = 256;
 constexpr std::uint32_t small_bytes = 1024;
 
@@ -62,8 +63,7 @@ struct Header {
 /// The two data words of packet 0 or 1 of a message.
 GMPI_HOST_DEVICE inline std::uint64_t pack_header(const Header &header, std::uint32_t packet) {
   return packet == 0 ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
-                           std::uint64_t(header.kind) << 48 |
-                           std::uint64_t(header.request) << 52
+                           std::uint64_t(header.kind) << 48 | std::uint64_t(header.request) << 52
                      : header.bytes | std::uint64_t(header.serial) << 48;
 }
 GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t second) {
@@ -111,11 +111,11 @@ struct Comm {
   MPI_Comm handle;
   std::uint32_t context; ///< the same on all its ranks; 0: free
   std::int32_t rank, size;
-  std::uint32_t round;                  ///< of collective calls, so far
-  std::uint64_t *rounds[max_peers];     ///< by rank: [2][size][round_packets], in that rank's memory
-  unsigned char *scratch;               ///< [2][round_bytes]
-  std::uint16_t peer_of[max_peers];     ///< by rank
-  std::uint16_t rank_of[max_peers];     ///< by peer
+  std::uint32_t round;              ///< of collective calls, so far
+  std::uint64_t *rounds[max_peers]; ///< by rank: [2][size][round_packets], in that rank's memory
+  unsigned char *scratch;           ///< [2][round_bytes]
+  std::uint16_t peer_of[max_peers]; ///< by rank
+  std::uint16_t rank_of[max_peers]; ///< by peer
 };
 
 enum class RequestState : std::uint32_t {
@@ -137,8 +137,8 @@ struct Request {
   std::uint32_t own;   ///< others cannot reach its data: only who waits for it carries it on
   std::uint32_t sends;
   const Comm *comm;
-  std::uint32_t peer;  ///< any_source: not known yet
-  std::int32_t tag;    ///< that a receive wants
+  std::uint32_t peer;    ///< any_source: not known yet
+  std::int32_t tag;      ///< that a receive wants
   std::uint32_t staging; ///< large kept entry whose memory `data` is, or `nothing`
   unsigned char *data;
   unsigned long long room;  ///< bytes at `data`
@@ -166,8 +166,9 @@ struct alignas(16) Summary {
 };
 
 struct Line {
-  alignas(64) unsigned long long next; ///< slot number; in a receiver's, the top bit: somebody looks
-  unsigned long long free_until;       ///< sender: slots below are known to be free
+  alignas(
+      64) unsigned long long next; ///< slot number; in a receiver's, the top bit: somebody looks
+  unsigned long long free_until;   ///< sender: slots below are known to be free
 };
 
 /// A rank's own state, in device memory, zero at first but for what Links sets.
@@ -179,10 +180,10 @@ struct State {
   std::uint32_t first_posted, last_posted;
   std::uint32_t first_kept, last_kept;
   std::uint32_t free_small, free_large;
-  std::uint32_t active[32]; ///< bits: requests that are queued .. sending or receiving
-  std::uint64_t *acks;      ///< this rank's
-  unsigned char *kept_data; ///< [small_kept][small_bytes], [large_kept][eager_bytes]
-  unsigned long long last_told; ///< when the proxy was told last that this rank goes on
+  std::uint32_t active[32];        ///< bits: requests that are queued .. sending or receiving
+  std::uint64_t *acks;             ///< this rank's
+  unsigned char *kept_data;        ///< [small_kept][small_bytes], [large_kept][eager_bytes]
+  unsigned long long last_told;    ///< when the proxy was told last that this rank goes on
   unsigned long long calls, bytes; ///< for statistics
   Peer peer[max_peers];
   Line sending[max_peers], receiving[max_peers];
@@ -199,7 +200,7 @@ struct Transfer {
   std::uint32_t *freed;     ///< where the receiver tells that it has freed slots
   unsigned long long first; ///< its first slot
   unsigned char *data;
-  unsigned long long room;  ///< bytes at `data`; what is beyond is read and dropped
+  unsigned long long room; ///< bytes at `data`; what is beyond is read and dropped
   Header header;
 };
 

@@ -78,8 +78,9 @@ std::string Links::prepare(MPI_Comm comm, Card &card) {
   if (host_ranks_ > int(max_peers))
     return "more than " + std::to_string(max_peers) + " ranks run on this host";
   if (device_ >= 0 && device != device_)
-    return "device " + std::to_string(device_) + " was current when an earlier communicator got it, " +
-           "and now it is device " + std::to_string(device);
+    return "device " + std::to_string(device_) +
+           " was current when an earlier communicator got it, " + "and now it is device " +
+           std::to_string(device);
   if (next_context_ > 0xffff ||
       (image_ && std::none_of(image_->comms, image_->comms + max_comms,
                               [](const Comm &entry) { return entry.context == 0; })))
@@ -132,7 +133,8 @@ void Links::set_up_state() {
   image_->peers = std::uint32_t(host_ranks_);
   image_->first_posted = image_->last_posted = image_->first_kept = image_->last_kept = nothing;
   for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
-    image_->kept[i].next = i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
+    image_->kept[i].next =
+        i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
   image_->free_large = small_kept;
   image_->acks =
       reinterpret_cast<std::uint64_t *>(memory_ + Shared{std::uint32_t(host_ranks_)}.acks());
@@ -205,8 +207,8 @@ bool Links::add(MPI_Comm comm) {
   std::vector<Card> cards(size);
   PMPI_Allgather(&card, sizeof(card), MPI_BYTE, cards.data(), sizeof(card), MPI_BYTE, comm);
   bool all = std::all_of(cards.begin(), cards.end(), [](const Card &c) { return c.usable; });
-  if (all && std::any_of(cards.begin(), cards.end(),
-                         [&](const Card &c) { return c.host_id != host_id_; }))
+  if (all &&
+      std::any_of(cards.begin(), cards.end(), [&](const Card &c) { return c.host_id != host_id_; }))
     against = "its ranks run on several hosts";
   Comm entry{};
   entry.handle = comm;
@@ -280,7 +282,8 @@ void Links::report_leftovers() {
   Summary left{};
   cudaMemcpy(&left, &state_->summary, sizeof(left), cudaMemcpyDeviceToHost);
   if (left.posted + left.active != 0)
-    say("%u sends and receives that kernels have begun did not end before MPI_Finalize: wait for them",
+    say("%u sends and receives that kernels have begun did not end before MPI_Finalize: wait for "
+        "them",
         left.posted + left.active);
 }
 

@@ -1,8 +1,9 @@
-// Which communicators' messages kernels carry themselves, and the memory of other ranks that this takes.
+// Which communicators' messages kernels carry themselves, and the memory of other ranks that this
+// takes.
 //
-// Invariant: a communicator is added by all its ranks together, and then on all of them or on none. The
-// memory is that of one device, the first that was current; it is mapped when a communicator is added and
-// stays until MPI_Finalize.
+// Invariant: a communicator is added by all its ranks together, and then on all of them or on none.
+// The memory is that of one device, the first that was current; it is mapped when a communicator is
+// added and stays until MPI_Finalize.
 #pragma once
 
 #include "exported_memory.hpp"
@@ -28,7 +29,8 @@ public:
   /// Between those; else null.
   static Links *instance();
 
-  /// Collective over `comm`. Says why, where it cannot be: kernels' messages go by way of the host then.
+  /// Collective over `comm`. Says why, where it cannot be: kernels' messages go by way of the host
+  /// then.
   bool add(MPI_Comm comm);
   /// The communicator is about to be freed. Collective.
   void remove(MPI_Comm comm);

@@ -1,9 +1,9 @@
 // Which receive gets which message: MPI's rules, applied by the receiving rank's own threads.
 //
-// Invariant: lists are changed under state.lock. A channel is looked at by whoever has set the top bit of
-// its line: in the order of its messages, each is given to the earliest posted receive that it matches, or
-// kept. Who has posted nothing may look at a channel without the lock while nobody has posted anything,
-// nothing is kept and nothing is active: then no receive goes before its own.
+// Invariant: lists are changed under state.lock. A channel is looked at by whoever has set the top
+// bit of its line: in the order of its messages, each is given to the earliest posted receive that
+// it matches, or kept. Who has posted nothing may look at a channel without the lock while nobody
+// has posted anything, nothing is kept and nothing is active: then no receive goes before its own.
 #pragma once
 
 #include "channel_device.hpp"
@@ -128,7 +128,9 @@ GMPI_DEVICE void deactivate(State &state, std::uint32_t index) {
 }
 
 /// Never what an acknowledgement's packet shows that has been cleared.
-GMPI_DEVICE std::uint32_t lap_of_serial(std::uint32_t serial) { return (serial & 0xffff) | 0x10000; }
+GMPI_DEVICE std::uint32_t lap_of_serial(std::uint32_t serial) {
+  return (serial & 0xffff) | 0x10000;
+}
 
 /// Tells the sender of a message which request has matched it.
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header,
@@ -142,7 +144,8 @@ GMPI_DEVICE unsigned long long slots_of(const Header &header) {
   return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes);
 }
 
-/// Gives the request its message, which lies in the channel from slot `first` on, or is announced there.
+/// Gives the request its message, which lies in the channel from slot `first` on, or is announced
+/// there.
 GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &header,
                               std::uint32_t from, unsigned long long first) {
   Request &request = state.requests[index];
@@ -186,15 +189,16 @@ GMPI_DEVICE Header read_header(const State &state, std::uint32_t peer, unsigned 
 }
 
 GMPI_DEVICE bool try_lock_channel(State &state, std::uint32_t peer, unsigned long long next) {
-  return (next & locked) == 0 && atomicCAS(&state.receiving[peer].next, next, next | locked) == next;
+  return (next & locked) == 0 &&
+         atomicCAS(&state.receiving[peer].next, next, next | locked) == next;
 }
 /// Gives it back, at slot number `next`.
 GMPI_DEVICE void unlock_channel(State &state, std::uint32_t peer, unsigned long long next) {
   store_release_device(&state.receiving[peer].next, next);
 }
 
-/// Deals with one message at `next`, under the lock, the channel held. Returns the slot behind it, or
-/// `next` itself where it cannot be kept, or with work.kind keep.
+/// Deals with one message at `next`, under the lock, the channel held. Returns the slot behind it,
+/// or `next` itself where it cannot be kept, or with work.kind keep.
 GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t from,
                                             unsigned long long next, Work &work) {
   Header header = read_header(state, from, next);
@@ -227,7 +231,8 @@ GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t from,
   return behind;
 }
 
-/// Deals with what has arrived, under the lock. Work of kind keep: the lock is kept, and one channel.
+/// Deals with what has arrived, under the lock. Work of kind keep: the lock is kept, and one
+/// channel.
 GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
   Work work{};
   GMPI_NO_UNROLL
@@ -305,7 +310,8 @@ GMPI_DEVICE bool try_carry_on(State &state, std::uint32_t index, std::uint32_t o
   return false;
 }
 
-/// A request that somebody could carry on, held; `own`: the one that the caller waits for, or `nothing`.
+/// A request that somebody could carry on, held; `own`: the one that the caller waits for, or
+/// `nothing`.
 GMPI_OUT_OF_LINE Work look_for_active(State &state, std::uint32_t own) {
   constexpr std::uint32_t words = 32, at_once = 8;
   if (own != nothing && try_carry_on(state, own, own))

@@ -5,7 +5,19 @@
 
 namespace gmpi::device::peer {
 
-enum class Reduction : std::uint32_t { none, max, min, sum, prod, land, band, lor, bor, lxor, bxor };
+enum class Reduction : std::uint32_t {
+  none,
+  max,
+  min,
+  sum,
+  prod,
+  land,
+  band,
+  lor,
+  bor,
+  lxor,
+  bxor
+};
 
 GMPI_DEVICE Reduction reduction_of(MPI_Op op) {
   // Not a switch: handles need not be constants.

@@ -1,5 +1,5 @@
-// What the one member of a team that decides tells the others: in the block's shared memory or, of a
-// thread alone, in its own.
+// What the one member of a team that decides tells the others: in the block's shared memory or, of
+// a thread alone, in its own.
 #pragma once
 
 #include "../queue/context.hpp"
@@ -13,8 +13,8 @@ struct Call {
   Site site;
 };
 
-/// What is waited for: a request's end, slots of the channel to `peer`, or the others of a collective
-/// call.
+/// What is waited for: a request's end, slots of the channel to `peer`, or the others of a
+/// collective call.
 struct Wait {
   enum For : std::uint32_t { request_done, slots, others } what;
   Call call;
@@ -22,7 +22,7 @@ struct Wait {
   std::uint32_t request; ///< or `nothing`
   std::uint32_t peer;
   unsigned long long first, until; ///< slot numbers; or, the latter, a collective call's round
-  int rank, tag;            ///< for reports; of a collective call, its root
+  int rank, tag;                   ///< for reports; of a collective call, its root
   unsigned long long since;
   std::uint32_t told; ///< the request slot under which the proxy knows of it, or `nothing`
 };
@@ -44,9 +44,9 @@ struct Share {
   Step step;
   Wait wait;
   Round round;
-  std::uint32_t request;  ///< what is left of a call, or `nothing`
-  std::uint32_t place;    ///< where its message has been kept, or `nothing`
-  bool waits;             ///< slots must become free first
+  std::uint32_t request;    ///< what is left of a call, or `nothing`
+  std::uint32_t place;      ///< where its message has been kept, or `nothing`
+  bool waits;               ///< slots must become free first
   unsigned long long limit; ///< below it they are
   bool truncated;
   CallResult result;

@@ -173,8 +173,8 @@ public:
   PreferredLowering &operator=(const PreferredLowering &) = delete;
 };
 
-/// MPI_COMM_WORLD's ranks once more, for kernels alone: where the GPUs reach each other, kernels carry its
-/// messages themselves.
+/// MPI_COMM_WORLD's ranks once more, for kernels alone: where the GPUs reach each other, kernels
+/// carry its messages themselves.
 class KernelsComm {
 public:
   KernelsComm();

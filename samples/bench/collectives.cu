@@ -126,7 +126,8 @@ void line(bench::Bench &bench, const Collective &collective, const Call &device,
   bench::Cell queue = kernel("queue", "queue", device), split = kernel("split", "split", device);
   bench::Cell peer, nccl;
   if (kernels.available())
-    peer = kernel("queue", "peer", {device.from, device.to, device.count, device.calls, kernels.get()});
+    peer = kernel("queue", "peer",
+                  {device.from, device.to, device.count, device.calls, kernels.get()});
   bench::Cell by_hand = measure(bench, collective, device, "classic",
                                 [&] { classic(collective, device, host, with); });
   if (collective.nccl != nullptr && nccl::available())

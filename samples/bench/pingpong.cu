@@ -20,7 +20,7 @@ struct PingPong {
   unsigned char *buffer; ///< of the device
   unsigned char *pinned;
   int bytes, peer;
-  MPI_Comm comm; ///< of the kernels' messages
+  MPI_Comm comm;  ///< of the kernels' messages
   bool first;     ///< this rank sends, then receives; the other one the other way round
   bool touch;     ///< add one to every byte before it is sent
   double compute; ///< microseconds of work before a message is sent
@@ -252,8 +252,8 @@ void line(bench::Bench &bench, const PingPong &e, Shape grid, const bench::Strea
     aware = peer(gpu_aware, "GPU-aware MPI");
   if (nccl::available())
     nccl = peer(with_nccl, "NCCL");
-  bench.row({e.bytes, thread, block, queue, split, peers[0], peers[1], peers[2], by_hand, aware, nccl,
-             nvshmem, hosts});
+  bench.row({e.bytes, thread, block, queue, split, peers[0], peers[1], peers[2], by_hand, aware,
+             nccl, nvshmem, hosts});
 }
 
 } // namespace
@@ -270,8 +270,9 @@ void experiments::pingpong(bench::Bench &bench) {
   bench::Stream stream;
   std::vector<PingPong> exchanges;
   for (std::size_t bytes : sizes)
-    exchanges.push_back({buffer.data(), pinned.data(), static_cast<int>(bytes), 1 - bench.rank, MPI_COMM_WORLD,
-                         bench.rank == 0, false, compute, bench.iterations(bytes, 100)});
+    exchanges.push_back({buffer.data(), pinned.data(), static_cast<int>(bytes), 1 - bench.rank,
+                         MPI_COMM_WORLD, bench.rank == 0, false, compute,
+                         bench.iterations(bytes, 100)});
   bench::KernelsComm kernels;
   Nvshmem by_nvshmem = with_nvshmem(bench, exchanges);
   bench.table(title,
