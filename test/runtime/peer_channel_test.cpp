@@ -1,0 +1,246 @@
+// The peer transport's channels and matching, both ends played by one thread: State and shared
+// memory of two ranks as peer::Links connects them.
+#include "peer/matching_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+#include <vector>
+
+namespace {
+
+using namespace gmpi::peer;
+namespace device = gmpi::device::peer;
+
+struct Rank {
+  std::vector<unsigned char> memory, kept;
+  std::unique_ptr<State> state{new State{}};
+
+  Rank()
+      : memory(Shared{2}.bytes()),
+        kept(std::size_t(small_kept) * small_bytes + std::size_t(large_kept) * eager_bytes) {
+    State &s = *state;
+    s.peers = 2;
+    s.first_posted = s.last_posted = s.first_kept = s.last_kept = nothing;
+    for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
+      s.kept[i].next = i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
+    s.free_large = small_kept;
+    s.acks = reinterpret_cast<std::uint64_t *>(memory.data() + Shared{2}.acks());
+    s.kept_data = kept.data();
+    for (Line &line : s.sending)
+      line.free_until = channel_slots;
+    s.comms[0].context = 5;
+  }
+  void connect(std::uint32_t me, Rank &other, std::uint32_t its) {
+    Shared shared{2};
+    auto words = [](unsigned char *at) { return reinterpret_cast<std::uint64_t *>(at); };
+    auto counts = [](unsigned char *at) { return reinterpret_cast<std::uint32_t *>(at); };
+    state->peer[its] = {
+        words(other.memory.data() + shared.channel(me)), counts(memory.data() + shared.freed(its)),
+        words(memory.data() + shared.channel(its)), counts(other.memory.data() + shared.freed(me)),
+        words(other.memory.data() + shared.acks())};
+  }
+};
+
+struct PeerChannel : testing::Test {
+  Rank a, b;
+  PeerChannel() {
+    a.connect(0, b, 1);
+    b.connect(1, a, 0);
+  }
+
+  Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
+    Header header{kind, 5, 0, 0, tag, bytes};
+    auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
+    return {a.state->peer[1].out,
+            nullptr,
+            device::take_slots(*a.state, 1, device::slots_of(header)),
+            from,
+            bytes,
+            header};
+  }
+  /// a sends to b.
+  unsigned long long send(const void *data, unsigned long long bytes, int tag,
+                          MessageKind kind = MessageKind::eager) {
+    Transfer t = outgoing(data, bytes, tag, kind);
+    device::write_share(t, 0, device::slots_of(t.header), 0, 1);
+    return t.first;
+  }
+  /// A receive of b's, posted in slot `index`.
+  Request &post(std::uint32_t index, int tag, std::uint32_t from = 0) {
+    Request &request = b.state->requests[index];
+    request.comm = &b.state->comms[0];
+    request.peer = from;
+    request.tag = tag;
+    request.busy = 1;
+    device::set_state(request, RequestState::posted);
+    ++b.state->summary.posted;
+    device::append_posted(*b.state, index);
+    return request;
+  }
+  /// All of the members of a team of `size` take their turns.
+  void read(const Transfer &t, std::uint32_t size) {
+    unsigned long long slots = slots_for(t.header.bytes);
+    for (std::uint32_t rank = 0; rank < size; ++rank)
+      device::read_share(t, 0, slots, rank, size);
+    for (std::uint32_t rank = 0; rank < size; ++rank)
+      device::free_share(t.freed, t.first, t.first + slots, rank, size);
+  }
+};
+
+TEST_F(PeerChannel, carries_any_length_from_and_to_any_address_across_the_rings_end) {
+  std::vector<unsigned char> from(eager_bytes + 64), to(eager_bytes + 64);
+  std::iota(from.begin(), from.end(), 0);
+  a.state->sending[1].next = channel_slots - 3; // and once around
+  unsigned long long next = channel_slots - 3;
+  for (std::uint32_t bytes = 0; bytes <= eager_bytes; bytes += bytes < 40 ? 1 : bytes / 3) {
+    std::uint32_t shift = bytes % 9, size = bytes % 5 + 1;
+    std::fill(to.begin(), to.end(), 0xee);
+    Transfer t = outgoing(from.data() + shift, bytes, 1, MessageKind::eager);
+    ASSERT_EQ(t.first, next);
+    for (std::uint32_t rank = 0; rank < size; ++rank)
+      device::write_share(t, 0, slots_for(bytes), rank, size);
+    Header header = device::read_header(*b.state, 0, next);
+    ASSERT_EQ(header.bytes, bytes);
+    unsigned char *at = to.data() + (bytes % 7);
+    read({b.state->peer[0].in, b.state->peer[0].in_freed, next, at, bytes, header}, size);
+    ASSERT_TRUE(std::equal(at, at + bytes, from.data() + shift)) << bytes;
+    ASSERT_EQ(at[bytes], 0xee) << "beyond " << bytes;
+    next += slots_for(bytes);
+  }
+  EXPECT_GT(next, channel_slots); // it has been around
+}
+
+TEST_F(PeerChannel, drops_what_a_buffer_has_no_room_for) {
+  std::vector<unsigned char> from(3000, 7), to(3000, 0xee);
+  unsigned long long first = send(from.data(), from.size(), 1);
+  Header header = device::read_header(*b.state, 0, first);
+  read({b.state->peer[0].in, b.state->peer[0].in_freed, first, to.data(), 1001, header}, 3);
+  EXPECT_EQ(std::count(to.begin(), to.end(), 7), 1001);
+  EXPECT_EQ(to[1001], 0xee);
+}
+
+TEST_F(PeerChannel, slots_are_free_once_the_receiver_has_freed_them_in_this_lap) {
+  const std::uint32_t *freed = a.state->peer[1].out_freed;
+  std::uint32_t *frees = b.state->peer[0].in_freed;
+  ASSERT_EQ(freed, frees);
+  EXPECT_TRUE(device::find_free(*a.state, 1, channel_slots));
+  EXPECT_FALSE(device::find_free(*a.state, 1, channel_slots + 1));
+  device::free_share(frees, 1, 3, 0, 1); // not the first
+  EXPECT_FALSE(device::find_free(*a.state, 1, channel_slots + 1));
+  EXPECT_TRUE(device::are_free(freed, channel_slots + 1, channel_slots + 3));
+  EXPECT_FALSE(device::are_free(freed, channel_slots + 1, channel_slots + 4));
+  device::free_share(frees, 0, 1, 0, 1);
+  EXPECT_TRUE(device::find_free(*a.state, 1, channel_slots + 3));
+  EXPECT_EQ(a.state->sending[1].free_until, channel_slots + 3u);
+  EXPECT_FALSE(device::are_free(freed, 2 * channel_slots, 2 * channel_slots + 1)); // the next lap
+}
+
+TEST_F(PeerChannel, a_message_goes_to_the_earliest_receive_that_it_matches) {
+  int data = 9;
+  post(300, 4);
+  post(301, MPI_ANY_TAG, any_source);
+  post(302, 3);
+  send(&data, sizeof(data), 3); // the wildcard's: it was posted before
+  unsigned long long second = send(&data, sizeof(data), 3);
+  EXPECT_EQ(device::look_into_channels(*b.state).kind, WorkKind::none);
+  EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::posted);
+  EXPECT_EQ(device::state_of(b.state->requests[301]), RequestState::receiving);
+  EXPECT_EQ(b.state->requests[301].first, 0u);
+  EXPECT_EQ(device::state_of(b.state->requests[302]), RequestState::receiving);
+  EXPECT_EQ(b.state->requests[302].first, second);
+  EXPECT_EQ(b.state->summary.posted, 1u);
+  EXPECT_EQ(b.state->summary.active, 2u);
+  EXPECT_EQ(b.state->first_posted, 300u);
+  EXPECT_EQ(b.state->last_posted, 300u);
+}
+
+TEST_F(PeerChannel, another_communicators_message_is_not_taken) {
+  int data = 9;
+  post(300, 3);
+  b.state->comms[0].context = 6;
+  send(&data, 0, 3);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::posted);
+  EXPECT_EQ(b.state->summary.kept, 1u);
+}
+
+TEST_F(PeerChannel, what_nobody_waits_for_is_kept_in_order) {
+  std::vector<unsigned char> data(2000, 1);
+  send(data.data(), 0, 7);
+  send(data.data(), data.size(), 7);
+  ASSERT_TRUE(device::try_lock(*b.state));
+  device::Work work = device::look_into_channels(*b.state);
+  ASSERT_EQ(work.kind, WorkKind::keep); // its data is to be read, the lock held meanwhile
+  EXPECT_GE(work.index, small_kept);    // too long for the small places
+  EXPECT_FALSE(device::try_lock(*b.state));
+  device::end_keeping(*b.state, work.index);
+  ASSERT_TRUE(device::try_lock(*b.state));
+  EXPECT_EQ(b.state->summary.kept, 2u);
+  Request wanted{};
+  wanted.comm = &b.state->comms[0];
+  wanted.peer = any_source;
+  wanted.tag = 7;
+  std::uint32_t first = device::take_kept(*b.state, wanted);
+  EXPECT_EQ(b.state->kept[first].header.bytes, 0u);
+  EXPECT_EQ(device::take_kept(*b.state, wanted), work.index);
+  EXPECT_EQ(device::take_kept(*b.state, wanted), nothing);
+  EXPECT_EQ(b.state->receiving[0].next,
+            1 + slots_for(data.size())); // and the channel is free again
+}
+
+TEST_F(PeerChannel, a_message_that_finds_no_place_stays_in_its_channel) {
+  b.state->free_small = nothing;
+  int data = 9;
+  send(&data, 0, 7);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(b.state->receiving[0].next, 0u);
+  EXPECT_EQ(b.state->summary.kept, 0u);
+  post(300, 7);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::receiving);
+}
+
+TEST_F(PeerChannel, an_announced_message_is_acknowledged_and_its_data_finds_the_request) {
+  std::vector<unsigned char> data(100000, 3);
+  Transfer t = outgoing(data.data(), data.size(), 7, MessageKind::announced);
+  t.header.request = 400;
+  t.header.serial = 77;
+  device::write_share(t, 0, 1, 0, 1);
+  post(300, 7);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::awaiting_data);
+  EXPECT_EQ(b.state->summary.posted, 1u); // it still waits for what comes through the channel
+  device::Packet match = device::Packet::load(a.state->acks + 400 * packet_words);
+  ASSERT_TRUE(match.shows(device::lap_of_serial(77)));
+  EXPECT_EQ(match.data(), 300u);
+  EXPECT_TRUE(device::are_free(a.state->peer[1].out_freed, channel_slots, channel_slots + 1));
+
+  Header header{MessageKind::data, 5, 0, 0, static_cast<int>(match.data()), data.size()};
+  unsigned long long first = device::take_slots(*a.state, 1, device::slots_of(header));
+  device::write_share({a.state->peer[1].out, nullptr, first, data.data(), data.size(), header}, 0,
+                      device::slots_of(header), 0, 1);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::receiving);
+  EXPECT_EQ(b.state->requests[300].first, first);
+  EXPECT_EQ(b.state->requests[300].header.tag, 7);
+  EXPECT_EQ(b.state->summary.posted, 0u);
+}
+
+TEST_F(PeerChannel, one_at_a_time_carries_a_request_on) {
+  int data = 9;
+  post(300, 7);
+  send(&data, sizeof(data), 7);
+  device::look_into_channels(*b.state);
+  device::Work work = device::look_for_active(*b.state, nothing);
+  ASSERT_EQ(work.kind, WorkKind::carry_on);
+  EXPECT_EQ(work.index, 300u);
+  EXPECT_EQ(device::look_for_active(*b.state, nothing).kind, WorkKind::none); // it is held
+  device::let_go(b.state->requests[300]);
+  b.state->requests[300].own = 1; // its data lies where others cannot reach it
+  EXPECT_EQ(device::look_for_active(*b.state, nothing).kind, WorkKind::none);
+  EXPECT_EQ(device::look_for_active(*b.state, 300).kind, WorkKind::carry_on);
+}
+
+} // namespace
