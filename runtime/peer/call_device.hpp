@@ -369,6 +369,8 @@ GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_
   store_packet(state.acks + shared.request * packet_words, 0, 0);
   fence_device(); // whoever acknowledges comes after
   request.peer = peer;
+  request.rank = comm.rank_of[peer];
+  request.tag = t.header.tag;
   request.header = t.header;
   request.first = t.first;
   set_state(request, free ? RequestState::awaiting_match : RequestState::queued);
@@ -707,6 +709,7 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
   shared.place = nothing;
   Request &request = state.requests[index];
   request.peer = source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source];
+  request.rank = source;
   request.tag = tag;
   if (needs_staging) {
     request.own = 0;
@@ -905,9 +908,7 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
   }
   acquire_device();
   const Comm &comm = *request.comm;
-  bool from_any = !request.sends && request.peer == any_source;
-  int rank = from_any ? MPI_ANY_SOURCE : comm.rank_of[request.peer];
-  int tag = request.sends ? request.header.tag : request.tag;
+  int rank = request.rank, tag = request.tag;
   void *data = request.data;
   call.function = request.sends ? Function::Isend : Function::Irecv;
   team.sync();

@@ -136,6 +136,7 @@ struct Request {
   std::uint32_t next;  ///< in the list of posted receives
   std::uint32_t own;   ///< others cannot reach its data: only who waits for it carries it on
   std::uint32_t sends;
+  std::int32_t rank; ///< as the call names it, for reports
   const Comm *comm;
   std::uint32_t peer;    ///< any_source: not known yet
   std::int32_t tag;      ///< that a receive wants

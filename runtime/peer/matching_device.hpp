@@ -266,7 +266,7 @@ GMPI_DEVICE void end_keeping(State &state, std::uint32_t place) {
   unlock(state);
 }
 
-/// Whether carrying the request on would lead anywhere. A guess: it may have changed.
+/// Whether carrying the request on would lead anywhere; the caller holds it.
 GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::uint32_t index) {
   switch (state_of(request)) {
   case RequestState::queued:
@@ -287,26 +287,21 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
   }
 }
 
-GMPI_DEVICE bool try_hold(Request &request) {
-  if (atomicCAS(&request.busy, 0u, 1u) != 0)
-    return false;
-  acquire_device();
-  return true;
-}
 GMPI_DEVICE void let_go(Request &request) {
   fence_device();
   atomicExch(&request.busy, 0u);
 }
 
-/// Holds the request, if it can be carried on by somebody who waits for `own`.
+/// Holds the request, if it can be carried on by somebody who waits for `own`. Nothing of it is
+/// looked at before it is held: it may have ended, and be another call's by now.
 GMPI_DEVICE bool try_carry_on(State &state, std::uint32_t index, std::uint32_t own) {
   Request &request = state.requests[index];
-  if ((request.own && index != own) || load_relaxed_device(&request.busy) != 0 ||
-      !can_carry_on(state, request, index) || !try_hold(request))
+  if (load_relaxed_device(&request.busy) != 0 || atomicCAS(&request.busy, 0u, 1u) != 0)
     return false;
-  if (can_carry_on(state, request, index))
+  acquire_device();
+  if ((!request.own || index == own) && can_carry_on(state, request, index))
     return true;
-  let_go(request);
+  atomicExch(&request.busy, 0u); // nothing has been written
   return false;
 }
 
