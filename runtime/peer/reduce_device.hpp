@@ -1,23 +1,10 @@
 // MPI's predefined reductions, on the eight bytes of a packet.
 #pragma once
 
+#include "../mpi/datatypes_device.hpp"
 #include "channel_device.hpp"
 
 namespace gmpi::device::peer {
-
-enum class Reduction : std::uint32_t {
-  none,
-  max,
-  min,
-  sum,
-  prod,
-  land,
-  band,
-  lor,
-  bor,
-  lxor,
-  bxor
-};
 
 GMPI_DEVICE Reduction reduction_of(MPI_Op op) {
   // Not a switch: handles need not be constants.
@@ -34,58 +21,36 @@ GMPI_DEVICE Reduction reduction_of(MPI_Op op) {
                           : Reduction::none;
 }
 
-/// What kind of number the datatype's elements are; none: not one that kernels reduce.
-GMPI_DEVICE Number number_of(MPI_Datatype datatype) {
-  std::uint32_t place = datatype_hash(datatype);
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < datatype_slots; ++i) {
-    const DatatypeEntry &entry = context.datatypes[(place + i) % datatype_slots];
-    if (entry.extent == 0)
-      break;
-    if (entry.handle == datatype)
-      return entry.number;
-  }
-  return Number::none;
-}
-
 GMPI_DEVICE bool can_reduce(MPI_Op op, MPI_Datatype datatype) {
   Reduction reduction = reduction_of(op);
-  Number number = number_of(datatype);
+  Number number = look_up(datatype).number;
   if (number == Number::float32 || number == Number::float64)
     return reduction >= Reduction::max && reduction <= Reduction::prod;
   return number != Number::none && reduction != Reduction::none;
 }
 
 template <class T> GMPI_DEVICE T reduce_one(Reduction reduction, T a, T b) {
-  switch (reduction) {
-  case Reduction::max:
-    return a < b ? b : a;
-  case Reduction::min:
-    return b < a ? b : a;
-  case Reduction::sum:
+  if (same(reduction, Reduction::sum))
     return static_cast<T>(a + b);
-  case Reduction::prod:
+  if (same(reduction, Reduction::max))
+    return a < b ? b : a;
+  if (same(reduction, Reduction::min))
+    return b < a ? b : a;
+  if (same(reduction, Reduction::prod))
     return static_cast<T>(a * b);
-  default:
-    break;
-  }
   if constexpr (std::is_integral<T>::value) {
-    switch (reduction) {
-    case Reduction::land:
+    if (same(reduction, Reduction::land))
       return a && b;
-    case Reduction::lor:
+    if (same(reduction, Reduction::lor))
       return a || b;
-    case Reduction::lxor:
+    if (same(reduction, Reduction::lxor))
       return !a != !b;
-    case Reduction::band:
+    if (same(reduction, Reduction::band))
       return static_cast<T>(a & b);
-    case Reduction::bor:
+    if (same(reduction, Reduction::bor))
       return static_cast<T>(a | b);
-    case Reduction::bxor:
+    if (same(reduction, Reduction::bxor))
       return static_cast<T>(a ^ b);
-    default:
-      break;
-    }
   }
   return a;
 }
@@ -106,30 +71,27 @@ GMPI_DEVICE std::uint64_t reduce_each(Reduction reduction, std::uint64_t a, std:
 
 GMPI_OUT_OF_LINE std::uint64_t reduce(Reduction reduction, Number number, std::uint64_t a,
                                       std::uint64_t b) {
-  switch (number) {
-  case Number::float64:
+  if (same(number, Number::float64))
     return reduce_each<double>(reduction, a, b);
-  case Number::float32:
+  if (same(number, Number::float32))
     return reduce_each<float>(reduction, a, b);
-  case Number::int8:
-    return reduce_each<std::int8_t>(reduction, a, b);
-  case Number::uint8:
-    return reduce_each<std::uint8_t>(reduction, a, b);
-  case Number::int16:
-    return reduce_each<std::int16_t>(reduction, a, b);
-  case Number::uint16:
-    return reduce_each<std::uint16_t>(reduction, a, b);
-  case Number::int32:
+  if (same(number, Number::int32))
     return reduce_each<std::int32_t>(reduction, a, b);
-  case Number::uint32:
+  if (same(number, Number::uint32))
     return reduce_each<std::uint32_t>(reduction, a, b);
-  case Number::int64:
+  if (same(number, Number::int64))
     return reduce_each<std::int64_t>(reduction, a, b);
-  case Number::uint64:
+  if (same(number, Number::uint64))
     return reduce_each<std::uint64_t>(reduction, a, b);
-  default:
-    return a;
-  }
+  if (same(number, Number::int8))
+    return reduce_each<std::int8_t>(reduction, a, b);
+  if (same(number, Number::uint8))
+    return reduce_each<std::uint8_t>(reduction, a, b);
+  if (same(number, Number::int16))
+    return reduce_each<std::int16_t>(reduction, a, b);
+  if (same(number, Number::uint16))
+    return reduce_each<std::uint16_t>(reduction, a, b);
+  return a;
 }
 
 } // namespace gmpi::device::peer
