@@ -1,7 +1,7 @@
 // How much goes from kernel to kernel in a second: a window of MPI_Isend against a window of
 // MPI_Irecv, by size of a message. Beside the same between hosts, and with copies by hand.
 #include "bench.h"
-#include "with_nvshmem.h"
+#include "nvshmem_column.h"
 
 using bench::Role;
 
@@ -91,23 +91,16 @@ bench::Sample measure(bench::Bench &bench, const Windows &w, unsigned char *data
   return sample.into(1e-3 * all);
 }
 
-struct Nvshmem {
-  std::string why_not; ///< empty: it was measured
-  std::vector<bench::Cell> cells;
-};
-
-/// NVSHMEM by size, before everything else: while it lives, a thread of its own may poll.
-Nvshmem with_nvshmem(bench::Bench &bench, const std::vector<Windows> &all) {
-  nvshmem::Peer peer(std::size_t(all.back().window) * all.back().bytes);
-  Nvshmem found = {peer.why_not(), std::vector<bench::Cell>(all.size())};
-  bench::Stream stream;
-  for (std::size_t i = 0; peer.available() && i < all.size(); ++i)
-    found.cells[i] = measure(bench, all[i], peer.buffer(), "NVSHMEM", [&] {
-      const Windows &w = all[i];
+nvshmem::Column with_nvshmem(bench::Bench &bench, const std::vector<Windows> &all) {
+  auto of_size = [&](nvshmem::Peer &peer, std::size_t i, const bench::Stream &stream) {
+    const Windows &w = all[i];
+    return measure(bench, w, peer.buffer(), "NVSHMEM", [&] {
       peer.windows(w.bytes, w.window, w.sends, w.rounds, bench.threads(), stream);
       stream.synchronize();
     });
-  return found;
+  };
+  std::size_t room = std::size_t(all.back().window) * all.back().bytes;
+  return nvshmem::column(all.size(), room, of_size);
 }
 
 void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int blocks,
@@ -142,7 +135,7 @@ void experiments::bandwidth(bench::Bench &bench) {
   for (std::size_t bytes : sizes)
     all.push_back({buffer.data(), static_cast<int>(bytes), window, 1 - bench.rank,
                    bench.iterations(bytes, 20), bench.rank == 0});
-  Nvshmem by_nvshmem = with_nvshmem(bench, all);
+  nvshmem::Column by_nvshmem = with_nvshmem(bench, all);
   bench.table("Bandwidth one way, " + std::to_string(window) +
                   " messages at a time; grid: " + std::to_string(blocks) + " blocks",
               {{"size", "B", Role::x},
