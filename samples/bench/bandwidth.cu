@@ -86,8 +86,7 @@ bench::Sample measure(bench::Bench &bench, const Windows &w, unsigned char *data
   std::size_t all = std::size_t(w.window) * w.bytes;
   bench::fill(data, all, w.sends ? 1 : 2);
   bench::Sample sample = bench.measure(w.rounds, run);
-  if (std::size_t wrong = bench::wrong_bytes(data, all, 1))
-    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " bytes");
+  bench.wrong(what, bench::wrong_bytes(data, all, 1), "bytes");
   return sample.into(1e-3 * all);
 }
 

@@ -81,6 +81,8 @@ public:
 
   /// Says what is wrong with the data, and has every rank end with exit status 1.
   void wrong(const std::string &what);
+  /// The same of so many bytes, cells, ...; nothing where there are none.
+  void wrong(const std::string &what, std::size_t count, const std::string &things);
   /// Whether any rank has found wrong data. Every rank calls it.
   bool any_wrong() const;
 

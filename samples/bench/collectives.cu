@@ -75,9 +75,8 @@ void check(bench::Bench &bench, const Collective &collective, const Call &c, con
     double sum = bench.ranks * (bench.ranks - 1) / 2.0 + bench.ranks * given(0, i);
     wrong += to[i] != (collective.data == Data::broadcast ? given(0, i) : sum);
   }
-  if (wrong != 0 && collective.data != Data::none)
-    bench.wrong(std::string(variant) + ", " + collective.name + ": " + std::to_string(wrong) +
-                " elements");
+  if (collective.data != Data::none)
+    bench.wrong(std::string(variant) + ", " + collective.name, wrong, "elements");
 }
 
 /// Microseconds of a call.

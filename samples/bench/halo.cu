@@ -137,8 +137,7 @@ bench::Sample measure(bench::Bench &bench, const Halo &h, const char *what, Run 
     field[i] = value(bench.rank, i);
   bench::write(h.field, field);
   bench::Sample sample = bench.measure(h.steps, run);
-  if (std::size_t wrong = wrong_cells(h))
-    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " cells");
+  bench.wrong(what, wrong_cells(h), "cells");
   return sample;
 }
 

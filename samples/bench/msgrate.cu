@@ -49,8 +49,7 @@ static void line(bench::Bench &bench, int blocks, int threads, int messages) {
   });
   bench::Sample hosts = bench.measure(
       1ll * messages * all, [&] { *wrong.data() += host_messages(sends, peer, all, messages); });
-  if (*wrong.data() != 0)
-    bench.wrong(std::to_string(*wrong.data()) + " messages");
+  bench.wrong("by thread", *wrong.data(), "messages");
   bench.row({all, kernels.into(1e3), hosts.into(1e3)});
 }
 

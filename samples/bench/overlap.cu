@@ -73,8 +73,7 @@ template <class Run> Times measure(bench::Bench &bench, Exchange e, const char *
   double compute = bench.options.number("compute", times.communication.median);
   times.computation = timed(false, compute);
   times.both = timed(true, compute);
-  if (std::size_t wrong = bench::wrong_bytes(e.in, e.bytes, e.peer))
-    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " bytes");
+  bench.wrong(what, bench::wrong_bytes(e.in, e.bytes, e.peer), "bytes");
   return times;
 }
 

@@ -182,9 +182,8 @@ bench::Sample measure(bench::Bench &bench, PingPong e, unsigned char *data, cons
   e.rounds = rounds;
   bench::Sample sample = bench.measure(2 * rounds, [&] { run(e); });
   // Both ranks hold what came back last: rank 1's last hop has been added on either.
-  if (std::size_t wrong = bench::wrong_bytes(data, e.bytes, e.bytes, 4))
-    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " of " +
-                std::to_string(e.bytes) + " bytes");
+  bench.wrong(what, bench::wrong_bytes(data, e.bytes, e.bytes, 4),
+              "of " + std::to_string(e.bytes) + " bytes");
   return sample;
 }
 
