@@ -175,6 +175,9 @@ public:
   PreferredLowering &operator=(const PreferredLowering &) = delete;
 };
 
+/// Whether kernels carry this communicator's messages themselves: the peer transport.
+bool kernels_carry(MPI_Comm comm);
+
 /// MPI_COMM_WORLD's ranks once more, for kernels alone: where the GPUs reach each other, kernels
 /// carry its messages themselves.
 class KernelsComm {
@@ -186,12 +189,19 @@ public:
 
   /// Whether they do.
   bool available() const { return available_; }
+  /// That they do not; empty where they do.
+  std::string why_not() const {
+    return available_ ? "" : "Peer: the runtime does not let kernels carry messages here.";
+  }
   MPI_Comm get() const { return comm_; }
 
 private:
   MPI_Comm comm_ = MPI_COMM_NULL;
   bool available_ = false;
 };
+
+/// A table's note: those of these sentences that are not empty.
+std::string note(const std::vector<std::string> &sentences);
 
 /// Ends the job with a sentence: a probe has waited in vain, and would again.
 [[noreturn]] void give_up(const char *sentence);

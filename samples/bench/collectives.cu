@@ -162,7 +162,7 @@ void experiments::collectives(bench::Bench &bench) {
                  {"classic", "us", Role::peer},
                  {"NCCL", "us", Role::peer},
                  {"host MPI", "us", Role::limit}},
-                nccl::why_not());
+                bench::note({kernels.why_not(), nccl::why_not()}));
     for (std::size_t bytes : collective.data == Data::none ? std::vector<std::size_t>{0} : sizes) {
       int count = int(bytes / sizeof(double)), calls = bench.iterations(bytes, 100);
       line(bench, collective, {from.data(), to.data(), count, calls, MPI_COMM_WORLD},

@@ -174,6 +174,13 @@ void check_ranks(const Experiment &experiment) {
   refuse_bench(sentence);
 }
 
+/// Columns that are the queue's would show another transport.
+void check_transport() {
+  if (bench::kernels_carry(MPI_COMM_WORLD))
+    refuse_bench("GMPI_PEER=1 is not for this program: it measures the peer transport beside the "
+                 "queue, in columns of its own.");
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -187,6 +194,7 @@ int main(int argc, char **argv) {
     return plot(argc, argv);
   MPI_Init(&argc, &argv);
   const Experiment &experiment = find_experiment(argv[1]);
+  check_transport();
   bool done;
   {
     bench::Bench bench(experiment.name, parse(experiment, argc, argv));

@@ -54,9 +54,9 @@ static void line(bench::Bench &bench, int blocks, int threads, int messages) {
 }
 
 void experiments::msgrate(bench::Bench &bench) {
-  bench.table("8-byte messages a second, one sender a thread",
+  bench.table("8-byte messages a second between kernels, one sender a thread",
               {{"threads", "", Role::x},
-               {"kernels", "thousand/s", Role::ours},
+               {"queue", "thousand/s", Role::ours},
                {"host MPI, one thread", "thousand/s", Role::limit}});
   bench::PreferredLowering preferred("queue");
   line(bench, 1, 1, 200);

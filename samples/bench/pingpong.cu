@@ -272,8 +272,8 @@ void experiments::pingpong(bench::Bench &bench) {
                {"NCCL", "us", Role::peer},
                {"NVSHMEM, block", "us", Role::peer},
                {"host MPI", "us", Role::limit}},
-              nccl::why_not() + (is_gpu_aware() ? "" : " This MPI is not GPU-aware.") +
-                  (by_nvshmem.why_not.empty() ? "" : " " + by_nvshmem.why_not));
+              bench::note({kernels.why_not(), is_gpu_aware() ? "" : "This MPI is not GPU-aware.",
+                           nccl::why_not(), by_nvshmem.why_not}));
   for (std::size_t i = 0; i < sizes.size(); ++i)
     line(bench, exchanges[i], grid, stream, by_nvshmem.cells[i], kernels);
 }
