@@ -44,7 +44,8 @@ Sample Bench::of_slowest_rank(std::vector<double> times) const {
 }
 
 int Bench::iterations(std::size_t bytes, int most) const {
-  return options.integer("iterations", bytes <= 65536 ? most : std::max(1, most / 10));
+  int share = bytes <= 64 << 10 ? 1 : bytes <= 16 << 20 ? 10 : 50;
+  return options.integer("iterations", std::max(1, most / share));
 }
 
 int Bench::blocks() const {
@@ -60,6 +61,8 @@ std::vector<std::size_t> Bench::sizes(std::size_t least, std::size_t most) const
   most = static_cast<std::size_t>(options.number("max", static_cast<double>(most)));
   for (std::size_t bytes = std::min(least, most); bytes <= most; bytes *= 8)
     found.push_back(bytes);
+  if (found.back() != most)
+    found.push_back(most);
   return found;
 }
 

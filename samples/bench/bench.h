@@ -109,10 +109,10 @@ public:
   int blocks() const;
   /// Of a block: --threads, or 256.
   int threads() const { return options.integer("threads", 256); }
-  /// --iterations, or what this size is worth: `most`, and fewer above 64 KiB.
+  /// --iterations, or what this size is worth: `most`, and fewer above 64 KiB and 16 MiB.
   int iterations(std::size_t bytes, int most) const;
-  /// From --min (or `least`) to --max (or `most`) bytes, one size at least; each is eight times the
-  /// one before.
+  /// From --min (or `least`) to --max (or `most`) bytes; each is eight times the one before, the
+  /// last one perhaps less.
   std::vector<std::size_t> sizes(std::size_t least, std::size_t most) const;
 
 private:

@@ -3,6 +3,8 @@
 // the same with copies and MPI between two kernels.
 #include "bench.h"
 
+#include <algorithm>
+
 using bench::Role;
 
 /// A rank's cells, n in each dimension, with a layer of halo around them. Side 2 * d is the lower
@@ -117,17 +119,23 @@ std::size_t cells(const Halo &h) {
   return count;
 }
 
-/// Halo cells that do not hold what the neighbour has there.
-std::size_t wrong_cells(const Halo &h) {
-  std::vector<double> field = bench::read(h.field, cells(h));
+/// Cells that are not what the neighbour has there; came(side, k) is what came for cell k.
+template <class Came> std::size_t wrong_cells(const Halo &h, Came came) {
   std::size_t wrong = 0;
   for (int side = 0; side < 2 * h.dims; ++side)
     for (int k = 0; k < h.face; ++k) {
-      bool lower = side % 2 == 0;
-      double halo = field[place(h.dims, h.n, side / 2, lower ? 0 : h.n + 1, k)];
-      wrong += halo != value(h.neighbour[side], place(h.dims, h.n, side / 2, lower ? h.n : 1, k));
+      int layer = side % 2 == 0 ? h.n : 1;
+      wrong += came(side, k) != value(h.neighbour[side], place(h.dims, h.n, side / 2, layer, k));
     }
   return wrong;
+}
+
+/// Of the halo in the field.
+std::size_t wrong_cells(const Halo &h) {
+  std::vector<double> field = bench::read(h.field, cells(h));
+  return wrong_cells(h, [&](int side, int k) {
+    return field[place(h.dims, h.n, side / 2, side % 2 == 0 ? 0 : h.n + 1, k)];
+  });
 }
 
 /// Microseconds of a step.
@@ -166,10 +174,13 @@ void line(bench::Bench &bench, int dims, int n, const bench::KernelsComm &kernel
     peer = kernel(among, "queue", "peer");
   }
   bench::Cell by_hand = measure(bench, h, "classic", [&] { classic(h, with); });
+  std::fill_n(with.in, packed, -1); // with.out is what classic has packed
   bench::Cell hosts = bench.measure(h.steps, [&] {
     for (int step = 0; step < h.steps; ++step)
       host_exchange(h, with.out, with.in);
   });
+  auto came = [&](int side, int k) { return with.in[side * h.face + k]; };
+  bench.wrong("host MPI", wrong_cells(h, came), "cells");
   bench.row({bytes, queue, split, peer, by_hand, hosts});
 }
 

@@ -52,10 +52,12 @@ void host_exchange(const Exchange &e, const bench::Stream &stream) {
 struct Times {
   bench::Sample communication, computation, both;
 
-  /// Percent of the shorter one; of the medians.
-  double hidden() const {
+  /// Percent of the shorter one; of the medians. Its spread is that of both together.
+  bench::Sample hidden() const {
     double apart = communication.median + computation.median;
-    return 100 * (apart - both.median) / std::min(communication.median, computation.median);
+    double shorter = std::min(communication.median, computation.median);
+    auto share = [&](double together) { return 100 * (apart - together) / shorter; };
+    return {share(both.median), share(both.p90), share(both.p10)};
   }
 };
 
@@ -92,7 +94,8 @@ void table(bench::Bench &bench, const char *what, const char *lowering, const Ex
                {"hidden", "%", Role::ours},
                {"host MPI: both", "us", Role::info},
                {"host MPI: hidden", "%", Role::peer}},
-              "Hidden: of the medians' shorter one. The host's messages are its own memory's.");
+              "Hidden: of the medians' shorter one, with the spread of both. The host's messages "
+              "are its own memory's.");
   bench::PreferredLowering preferred(lowering);
   for (std::size_t bytes : sizes) {
     Exchange e = most, host = hosts;
