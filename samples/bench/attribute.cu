@@ -64,7 +64,7 @@ private:
 };
 
 void round_trips(bench::Bench &bench, Sizes &sizes, const char *note) {
-  bench.table("A kernel asks the proxy: round trip",
+  bench.table("A kernel asks the proxy by the queue: round trip",
               {{"scope", "", Role::x},
                {"blocks", "", Role::x},
                {"MPI_Sendrecv, nobody", "us", Role::ours},
@@ -95,7 +95,7 @@ void limit_by_size(bench::Bench &bench, const char *note) {
 }
 
 void rates(bench::Bench &bench, Sizes &sizes, const char *note) {
-  bench.table("Questions answered in a second, all threads asking at once",
+  bench.table("Questions answered by the queue's proxy in a second, all threads asking at once",
               {{"threads", "", Role::x},
                {"MPI_Comm_size", "M/s", Role::ours},
                {"bare Attributes, one warp", "M/s", Role::limit}},

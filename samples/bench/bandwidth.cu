@@ -1,7 +1,7 @@
 // How much goes from kernel to kernel in a second: a window of MPI_Isend against a window of
 // MPI_Irecv, by size of a message. Beside the same between hosts, and with copies by hand.
 #include "bench.h"
-#include "with_nvshmem.h"
+#include "nvshmem_column.h"
 
 using bench::Role;
 
@@ -12,6 +12,7 @@ struct Windows {
   unsigned char *buffer; ///< the messages one behind the other
   int bytes, window, peer, rounds;
   bool sends;
+  MPI_Comm comm; ///< of the messages
 };
 
 /// One window: all of its messages are under way at a time.
@@ -20,9 +21,9 @@ __host__ __device__ static void exchange(Windows w) {
   for (int k = 0; k < w.window; ++k) {
     unsigned char *message = w.buffer + std::size_t(k) * w.bytes;
     if (w.sends)
-      MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+      MPI_Isend(message, w.bytes, MPI_BYTE, w.peer, k, w.comm, &requests[k]);
     else
-      MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, MPI_COMM_WORLD, &requests[k]);
+      MPI_Irecv(message, w.bytes, MPI_BYTE, w.peer, k, w.comm, &requests[k]);
   }
   MPI_Waitall(w.window, requests, MPI_STATUSES_IGNORE);
 }
@@ -30,9 +31,9 @@ __host__ __device__ static void exchange(Windows w) {
 /// The empty message that comes back.
 __host__ __device__ static void answer(Windows w) {
   if (w.sends)
-    MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(nullptr, 0, MPI_BYTE, w.peer, w.window, w.comm, MPI_STATUS_IGNORE);
   else
-    MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, MPI_COMM_WORLD);
+    MPI_Send(nullptr, 0, MPI_BYTE, w.peer, w.window, w.comm);
 }
 
 static __global__ void windows_block(Windows w) {
@@ -86,33 +87,27 @@ bench::Sample measure(bench::Bench &bench, const Windows &w, unsigned char *data
   std::size_t all = std::size_t(w.window) * w.bytes;
   bench::fill(data, all, w.sends ? 1 : 2);
   bench::Sample sample = bench.measure(w.rounds, run);
-  if (std::size_t wrong = bench::wrong_bytes(data, all, 1))
-    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " bytes");
+  bench.wrong(what, bench::wrong_bytes(data, all, 1), "bytes");
   return sample.into(1e-3 * all);
 }
 
-struct Nvshmem {
-  std::string why_not; ///< empty: it was measured
-  std::vector<bench::Cell> cells;
-};
-
-/// NVSHMEM by size, before everything else: while it lives, a thread of its own may poll.
-Nvshmem with_nvshmem(bench::Bench &bench, const std::vector<Windows> &all) {
-  nvshmem::Peer peer(std::size_t(all.back().window) * all.back().bytes);
-  Nvshmem found = {peer.why_not(), std::vector<bench::Cell>(all.size())};
-  bench::Stream stream;
-  for (std::size_t i = 0; peer.available() && i < all.size(); ++i)
-    found.cells[i] = measure(bench, all[i], peer.buffer(), "NVSHMEM", [&] {
-      const Windows &w = all[i];
+nvshmem::Column with_nvshmem(bench::Bench &bench, const std::vector<Windows> &all) {
+  auto of_size = [&](nvshmem::Peer &peer, std::size_t i, const bench::Stream &stream) {
+    const Windows &w = all[i];
+    return measure(bench, w, peer.buffer(), "NVSHMEM", [&] {
       peer.windows(w.bytes, w.window, w.sends, w.rounds, bench.threads(), stream);
       stream.synchronize();
     });
-  return found;
+  };
+  std::size_t room = std::size_t(all.back().window) * all.back().bytes;
+  return nvshmem::column(all.size(), room, of_size);
 }
 
 void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int blocks,
-          const bench::Stream &stream, const bench::Cell &nvshmem) {
-  auto kernel = [&](void (*kernel)(Windows), int blocks, const char *lowering, const char *what) {
+          const bench::Stream &stream, const bench::Cell &nvshmem,
+          const bench::KernelsComm &kernels) {
+  auto kernel = [&](void (*kernel)(Windows), int blocks, const Windows &w, const char *lowering,
+                    const char *what) {
     bench::PreferredLowering preferred(lowering);
     return measure(bench, w, w.buffer, what, [&] {
       kernel<<<blocks, bench.threads()>>>(w);
@@ -121,13 +116,20 @@ void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int bloc
   };
   Windows hosts = w;
   hosts.buffer = pinned;
-  bench::Cell block = kernel(windows_block, 1, "queue", "block");
-  bench::Cell queue = kernel(windows_grid, blocks, "queue", "grid, queue");
-  bench::Cell split = kernel(windows_grid, blocks, "split", "grid, split");
+  bench::Cell block = kernel(windows_block, 1, w, "queue", "block, queue");
+  bench::Cell queue = kernel(windows_grid, blocks, w, "queue", "grid, queue");
+  bench::Cell split = kernel(windows_grid, blocks, w, "split", "grid, split");
+  bench::Cell peer_block, peer_grid;
+  if (kernels.available()) {
+    Windows among = w;
+    among.comm = kernels.get();
+    peer_block = kernel(windows_block, 1, among, "queue", "block, peer");
+    peer_grid = kernel(windows_grid, blocks, among, "queue", "grid, peer");
+  }
   bench::Cell by_hand =
       measure(bench, w, w.buffer, "classic", [&] { classic(hosts, w.buffer, stream); });
   bench::Cell limit = measure(bench, w, pinned, "host MPI", [&] { hosts_alone(hosts); });
-  bench.row({w.bytes, block, queue, split, by_hand, nvshmem, limit});
+  bench.row({w.bytes, block, queue, split, peer_block, peer_grid, by_hand, nvshmem, limit});
 }
 
 } // namespace
@@ -141,18 +143,21 @@ void experiments::bandwidth(bench::Bench &bench) {
   std::vector<Windows> all;
   for (std::size_t bytes : sizes)
     all.push_back({buffer.data(), static_cast<int>(bytes), window, 1 - bench.rank,
-                   bench.iterations(bytes, 20), bench.rank == 0});
-  Nvshmem by_nvshmem = with_nvshmem(bench, all);
+                   bench.iterations(bytes, 20), bench.rank == 0, MPI_COMM_WORLD});
+  bench::KernelsComm kernels;
+  nvshmem::Column by_nvshmem = with_nvshmem(bench, all);
   bench.table("Bandwidth one way, " + std::to_string(window) +
                   " messages at a time; grid: " + std::to_string(blocks) + " blocks",
               {{"size", "B", Role::x},
                {"block, queue", "GB/s", Role::ours},
                {"grid, queue", "GB/s", Role::ours},
                {"grid, split", "GB/s", Role::ours},
+               {"block, peer", "GB/s", Role::ours},
+               {"grid, peer", "GB/s", Role::ours},
                {"classic", "GB/s", Role::peer},
                {"NVSHMEM, block", "GB/s", Role::peer},
                {"host MPI", "GB/s", Role::limit}},
-              by_nvshmem.why_not);
+              bench::note({kernels.why_not(), by_nvshmem.why_not}));
   for (std::size_t i = 0; i < all.size(); ++i)
-    line(bench, all[i], pinned.data(), blocks, stream, by_nvshmem.cells[i]);
+    line(bench, all[i], pinned.data(), blocks, stream, by_nvshmem.cells[i], kernels);
 }

@@ -44,7 +44,8 @@ Sample Bench::of_slowest_rank(std::vector<double> times) const {
 }
 
 int Bench::iterations(std::size_t bytes, int most) const {
-  return options.integer("iterations", bytes <= 65536 ? most : std::max(1, most / 10));
+  int share = bytes <= 64 << 10 ? 1 : bytes <= 16 << 20 ? 10 : 50;
+  return options.integer("iterations", std::max(1, most / share));
 }
 
 int Bench::blocks() const {
@@ -60,6 +61,8 @@ std::vector<std::size_t> Bench::sizes(std::size_t least, std::size_t most) const
   most = static_cast<std::size_t>(options.number("max", static_cast<double>(most)));
   for (std::size_t bytes = std::min(least, most); bytes <= most; bytes *= 8)
     found.push_back(bytes);
+  if (found.back() != most)
+    found.push_back(most);
   return found;
 }
 
@@ -99,10 +102,14 @@ static Machine machine() {
           std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10), mpi, date};
 }
 
+/// What the columns' names say of the way that kernels' messages take.
+constexpr const char *transports =
+    "queue, split: messages by way of the proxy and the hosts' MPI; peer: from kernel to kernel";
+
 static std::string text_of(const Machine &m, int ranks) {
   return m.gpu + (m.driver.empty() ? "" : ", driver " + m.driver) + ", CUDA " + m.cuda + ", " +
          m.mpi + ", " + std::to_string(ranks) + (ranks == 1 ? " rank, " : " ranks, ") + m.date +
-         "\n\n";
+         "\n" + transports + "\n\n";
 }
 
 // --- tables -------------------------------------------------------------------------------------
@@ -146,19 +153,36 @@ static int rank_in_world() {
   return rank;
 }
 
-KernelsComm::KernelsComm() {
-  constexpr const char *key = "gmpi_assert_kernel_only";
+// --- transports ----------------------------------------------------------------------------------
+
+constexpr const char *kernel_only = "gmpi_assert_kernel_only"; // the runtime's info key
+
+bool kernels_carry(MPI_Comm comm) {
   MPI_Info info = MPI_INFO_NULL;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, key, "true");
-  MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm_);
-  MPI_Info_free(&info);
-  MPI_Comm_get_info(comm_, &info); // what has come of it
+  MPI_Comm_get_info(comm, &info);
   char value[8] = "";
   int found = 0;
-  MPI_Info_get(info, key, sizeof(value) - 1, value, &found);
-  available_ = found && std::string(value) == "true";
+  MPI_Info_get(info, kernel_only, sizeof(value) - 1, value, &found);
   MPI_Info_free(&info);
+  return found && std::string(value) == "true";
+}
+
+KernelsComm::KernelsComm() {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, kernel_only, "true");
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm_);
+  MPI_Info_free(&info);
+  available_ = kernels_carry(comm_);
+}
+
+// --- printing -----------------------------------------------------------------------------------
+
+std::string note(const std::vector<std::string> &sentences) {
+  std::string text;
+  for (const std::string &sentence : sentences)
+    text += (text.empty() || sentence.empty() ? "" : " ") + sentence;
+  return text;
 }
 
 Bench::Bench(std::string experiment, Options options)
@@ -259,6 +283,7 @@ bool Bench::write_json() const {
     return true;
   std::string text =
       "{\"experiment\": " + quoted(experiment_) + ",\n\"machine\": " + json_of(machine(), ranks) +
+      ",\n\"transports\": " + quoted(transports) +
       ",\n\"tables\": " + json_list(tables_, [](const Table &table) { return json_of(table); }) +
       "}\n";
   std::FILE *file = std::fopen(options.json.c_str(), "w");

@@ -81,6 +81,8 @@ public:
 
   /// Says what is wrong with the data, and has every rank end with exit status 1.
   void wrong(const std::string &what);
+  /// The same of so many bytes, cells, ...; nothing where there are none.
+  void wrong(const std::string &what, std::size_t count, const std::string &things);
   /// Whether any rank has found wrong data. Every rank calls it.
   bool any_wrong() const;
 
@@ -107,10 +109,10 @@ public:
   int blocks() const;
   /// Of a block: --threads, or 256.
   int threads() const { return options.integer("threads", 256); }
-  /// --iterations, or what this size is worth: `most`, and fewer above 64 KiB.
+  /// --iterations, or what this size is worth: `most`, and fewer above 64 KiB and 16 MiB.
   int iterations(std::size_t bytes, int most) const;
-  /// From --min (or `least`) to --max (or `most`) bytes, one size at least; each is eight times the
-  /// one before.
+  /// From --min (or `least`) to --max (or `most`) bytes; each is eight times the one before, the
+  /// last one perhaps less.
   std::vector<std::size_t> sizes(std::size_t least, std::size_t most) const;
 
 private:
@@ -173,6 +175,9 @@ public:
   PreferredLowering &operator=(const PreferredLowering &) = delete;
 };
 
+/// Whether kernels carry this communicator's messages themselves: the peer transport.
+bool kernels_carry(MPI_Comm comm);
+
 /// MPI_COMM_WORLD's ranks once more, for kernels alone: where the GPUs reach each other, kernels
 /// carry its messages themselves.
 class KernelsComm {
@@ -184,12 +189,19 @@ public:
 
   /// Whether they do.
   bool available() const { return available_; }
+  /// That they do not; empty where they do.
+  std::string why_not() const {
+    return available_ ? "" : "Peer: the runtime does not let kernels carry messages here.";
+  }
   MPI_Comm get() const { return comm_; }
 
 private:
   MPI_Comm comm_ = MPI_COMM_NULL;
   bool available_ = false;
 };
+
+/// A table's note: those of these sentences that are not empty.
+std::string note(const std::vector<std::string> &sentences);
 
 /// Ends the job with a sentence: a probe has waited in vain, and would again.
 [[noreturn]] void give_up(const char *sentence);

@@ -1,14 +1,17 @@
-// Barrier, Bcast and Allreduce by size, made by a whole grid: with each lowering, beside what one
-// does without MPI in kernels, NCCL, and the hosts' own calls.
+// Barrier, Bcast, Allreduce and what Alltoall does, by size, made by a whole grid: with each
+// lowering and transport, beside what one does without MPI in kernels, NCCL, and the hosts' own
+// calls.
 #include "bench.h"
 #include "with_nccl.h"
 
 using bench::Role;
 
-/// `calls` times the same collective of `count` doubles. MPI_Bcast's are `to`, from rank 0.
+/// `calls` times the same collective of `count` doubles. MPI_Bcast's are `to`, from rank 0;
+/// MPI_Alltoall has as many for each rank.
 struct Call {
   double *from, *to;
   int count, calls;
+  int rank, ranks;
   MPI_Comm comm; ///< of the kernels' calls
 };
 
@@ -27,11 +30,26 @@ static __global__ void reductions(Call c) {
     MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, c.comm);
 }
 
+/// Kernels have no MPI_Alltoall: each rank trades with one after the other.
+static __global__ void exchanges(Call c) {
+  std::size_t own = std::size_t(c.rank) * c.count;
+  for (int i = 0; i < c.calls; ++i) {
+    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < c.count; k += gridDim.x * blockDim.x)
+      c.to[own + k] = c.from[own + k];
+    for (int step = 1; step < c.ranks; ++step) {
+      int to = (c.rank + step) % c.ranks, from = (c.rank + c.ranks - step) % c.ranks;
+      MPI_Sendrecv(c.from + std::size_t(to) * c.count, c.count, MPI_DOUBLE, to, 0,
+                   c.to + std::size_t(from) * c.count, c.count, MPI_DOUBLE, from, 0, c.comm,
+                   MPI_STATUS_IGNORE);
+    }
+  }
+}
+
 static __global__ void nothing(Call) {}
 
 namespace {
 
-enum class Data { none, broadcast, reduced };
+enum class Data { none, broadcast, reduced, exchanged };
 
 struct Collective {
   const char *name;
@@ -39,52 +57,75 @@ struct Collective {
   void (*kernel)(Call);
   void (*host)(const Call &);               ///< once
   void (*nccl)(const Call &, cudaStream_t); ///< once; null where NCCL has no such
+  const char *note;
 };
 
 const Collective collectives[] = {
-    {"Barrier", Data::none, barriers, [](const Call &) { MPI_Barrier(MPI_COMM_WORLD); }, nullptr},
+    {"Barrier", Data::none, barriers, [](const Call &) { MPI_Barrier(MPI_COMM_WORLD); }, nullptr,
+     ""},
     {"Bcast", Data::broadcast, broadcasts,
      [](const Call &c) { MPI_Bcast(c.to, c.count, MPI_DOUBLE, 0, MPI_COMM_WORLD); },
      [](const Call &c, cudaStream_t stream) {
        nccl::broadcast(c.to, c.count * sizeof(double), 0, stream);
-     }},
+     },
+     ""},
     {"Allreduce", Data::reduced, reductions,
      [](const Call &c) {
        MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
      },
-     [](const Call &c, cudaStream_t stream) { nccl::all_reduce(c.from, c.to, c.count, stream); }}};
+     [](const Call &c, cudaStream_t stream) { nccl::all_reduce(c.from, c.to, c.count, stream); },
+     ""},
+    {"Alltoall", Data::exchanged, exchanges,
+     [](const Call &c) {
+       MPI_Alltoall(c.from, c.count, MPI_DOUBLE, c.to, c.count, MPI_DOUBLE, MPI_COMM_WORLD);
+     },
+     [](const Call &c, cudaStream_t stream) {
+       nccl::all_to_all(c.from, c.to, c.count, c.ranks, stream);
+     },
+     "Size: for each rank. Kernels trade with one rank after the other, by MPI_Sendrecv."}};
+
+/// Elements on a rank, before or after.
+std::size_t elements(const Collective &collective, const Call &c) {
+  return std::size_t(c.count) * (collective.data == Data::exchanged ? c.ranks : 1);
+}
 
 /// What rank's element i is before the call.
-double given(int rank, int i) { return rank + 1 + i % 7; }
+double given(int rank, std::size_t i) { return rank + 1 + double(i % 7); }
+
+/// What element i is behind it.
+double expected(const Collective &collective, const Call &c, std::size_t i) {
+  if (collective.data == Data::broadcast)
+    return given(0, i);
+  if (collective.data == Data::exchanged)
+    return given(int(i / c.count), std::size_t(c.rank) * c.count + i % c.count);
+  return c.ranks * (c.ranks - 1) / 2.0 + c.ranks * given(0, i);
+}
 
 /// Fresh data: what came of the variant before is not taken for this one's.
-void prepare(const bench::Bench &bench, const Collective &collective, const Call &c) {
-  std::vector<double> from(c.count), to(c.count, -1);
-  for (int i = 0; i < c.count; ++i)
-    from[i] = given(bench.rank, i);
-  if (collective.data == Data::broadcast && bench.rank == 0)
+void prepare(const Collective &collective, const Call &c) {
+  std::vector<double> from(elements(collective, c)), to(from.size(), -1);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    from[i] = given(c.rank, i);
+  if (collective.data == Data::broadcast && c.rank == 0)
     to = from;
   bench::write(c.from, from);
   bench::write(c.to, to);
 }
 
 void check(bench::Bench &bench, const Collective &collective, const Call &c, const char *variant) {
-  std::vector<double> to = bench::read(c.to, c.count);
-  int wrong = 0;
-  for (int i = 0; i < c.count; ++i) {
-    double sum = bench.ranks * (bench.ranks - 1) / 2.0 + bench.ranks * given(0, i);
-    wrong += to[i] != (collective.data == Data::broadcast ? given(0, i) : sum);
-  }
-  if (wrong != 0 && collective.data != Data::none)
-    bench.wrong(std::string(variant) + ", " + collective.name + ": " + std::to_string(wrong) +
-                " elements");
+  std::vector<double> to = bench::read(c.to, elements(collective, c));
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < to.size(); ++i)
+    wrong += to[i] != expected(collective, c, i);
+  if (collective.data != Data::none)
+    bench.wrong(std::string(variant) + ", " + collective.name, wrong, "elements");
 }
 
 /// Microseconds of a call.
 template <class Run>
 bench::Sample measure(bench::Bench &bench, const Collective &collective, const Call &c,
                       const char *variant, Run run) {
-  prepare(bench, collective, c);
+  prepare(collective, c);
   bench::Sample sample = bench.measure(c.calls, run);
   check(bench, collective, c, variant);
   return sample;
@@ -98,12 +139,13 @@ struct Setting {
 /// Kernel, copy to the host, MPI, copy to the device.
 void classic(const Collective &collective, const Call &device, const Call &host,
              const Setting &with) {
-  std::size_t bytes = collective.data == Data::none ? 0 : device.count * sizeof(double);
-  bool reduced = collective.data == Data::reduced;
+  std::size_t bytes =
+      collective.data == Data::none ? 0 : elements(collective, device) * sizeof(double);
+  bool in_place = collective.data == Data::broadcast;
   for (int i = 0; i < device.calls; ++i) {
     nothing<<<with.blocks, with.threads, 0, with.stream>>>(device);
     if (bytes != 0)
-      CUDA_CHECK(cudaMemcpyAsync(reduced ? host.from : host.to, reduced ? device.from : device.to,
+      CUDA_CHECK(cudaMemcpyAsync(in_place ? host.to : host.from, in_place ? device.to : device.from,
                                  bytes, cudaMemcpyDeviceToHost, with.stream));
     with.stream.synchronize();
     collective.host(host);
@@ -125,9 +167,11 @@ void line(bench::Bench &bench, const Collective &collective, const Call &device,
   };
   bench::Cell queue = kernel("queue", "queue", device), split = kernel("split", "split", device);
   bench::Cell peer, nccl;
-  if (kernels.available())
-    peer = kernel("queue", "peer",
-                  {device.from, device.to, device.count, device.calls, kernels.get()});
+  if (kernels.available()) {
+    Call among = device;
+    among.comm = kernels.get();
+    peer = kernel("queue", "peer", among);
+  }
   bench::Cell by_hand = measure(bench, collective, device, "classic",
                                 [&] { classic(collective, device, host, with); });
   if (collective.nccl != nullptr && nccl::available())
@@ -150,7 +194,7 @@ void experiments::collectives(bench::Bench &bench) {
   Setting with = {bench.blocks(), bench.threads(), {}};
   bench::KernelsComm kernels;
   std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
-  std::size_t room = sizes.back() / sizeof(double) + 1;
+  std::size_t room = (sizes.back() / sizeof(double) + 1) * bench.ranks;
   bench::Array<double> from(room), to(room);
   bench::Array<double> host_from(room, bench::Memory::pinned), host_to(room, bench::Memory::pinned);
   for (const Collective &collective : ::collectives) {
@@ -163,11 +207,13 @@ void experiments::collectives(bench::Bench &bench) {
                  {"classic", "us", Role::peer},
                  {"NCCL", "us", Role::peer},
                  {"host MPI", "us", Role::limit}},
-                nccl::why_not());
+                bench::note({collective.note, kernels.why_not(), nccl::why_not()}));
     for (std::size_t bytes : collective.data == Data::none ? std::vector<std::size_t>{0} : sizes) {
       int count = int(bytes / sizeof(double)), calls = bench.iterations(bytes, 100);
-      line(bench, collective, {from.data(), to.data(), count, calls, MPI_COMM_WORLD},
-           {host_from.data(), host_to.data(), count, calls, MPI_COMM_WORLD}, with, kernels);
+      Call device = {from.data(), to.data(), count, calls, bench.rank, bench.ranks, MPI_COMM_WORLD};
+      Call host = device;
+      host.from = host_from.data(), host.to = host_to.data();
+      line(bench, collective, device, host, with, kernels);
     }
   }
 }

@@ -29,6 +29,11 @@ void Bench::wrong(const std::string &what) {
   wrong_ = true;
 }
 
+void Bench::wrong(const std::string &what, std::size_t count, const std::string &things) {
+  if (count != 0)
+    wrong(what + ": " + std::to_string(count) + " " + things);
+}
+
 bool Bench::any_wrong() const {
   int mine = wrong_, any = 0;
   MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);

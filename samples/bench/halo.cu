@@ -3,6 +3,8 @@
 // the same with copies and MPI between two kernels.
 #include "bench.h"
 
+#include <algorithm>
+
 using bench::Role;
 
 /// A rank's cells, n in each dimension, with a layer of halo around them. Side 2 * d is the lower
@@ -13,6 +15,7 @@ struct Halo {
   int dims, n, face;        ///< cells of a face
   int neighbour[6];         ///< by side
   int steps;
+  MPI_Comm comm; ///< of the kernel's messages
 };
 
 /// Where cell k of the layer with this number across dimension d is.
@@ -52,8 +55,8 @@ static __global__ void exchange(Halo h) {
     for (int side = 0; side < 2 * h.dims; ++side) {
       int from = side ^ 1; // what leaves by one side comes in by the opposite one
       MPI_Sendrecv(h.out + side * h.face, h.face, MPI_DOUBLE, h.neighbour[side], side,
-                   h.in + from * h.face, h.face, MPI_DOUBLE, h.neighbour[from], side,
-                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                   h.in + from * h.face, h.face, MPI_DOUBLE, h.neighbour[from], side, h.comm,
+                   MPI_STATUS_IGNORE);
     }
     unpack(h.field, h.in, h.dims, h.n, h.face);
   }
@@ -116,17 +119,23 @@ std::size_t cells(const Halo &h) {
   return count;
 }
 
-/// Halo cells that do not hold what the neighbour has there.
-std::size_t wrong_cells(const Halo &h) {
-  std::vector<double> field = bench::read(h.field, cells(h));
+/// Cells that are not what the neighbour has there; came(side, k) is what came for cell k.
+template <class Came> std::size_t wrong_cells(const Halo &h, Came came) {
   std::size_t wrong = 0;
   for (int side = 0; side < 2 * h.dims; ++side)
     for (int k = 0; k < h.face; ++k) {
-      bool lower = side % 2 == 0;
-      double halo = field[place(h.dims, h.n, side / 2, lower ? 0 : h.n + 1, k)];
-      wrong += halo != value(h.neighbour[side], place(h.dims, h.n, side / 2, lower ? h.n : 1, k));
+      int layer = side % 2 == 0 ? h.n : 1;
+      wrong += came(side, k) != value(h.neighbour[side], place(h.dims, h.n, side / 2, layer, k));
     }
   return wrong;
+}
+
+/// Of the halo in the field.
+std::size_t wrong_cells(const Halo &h) {
+  std::vector<double> field = bench::read(h.field, cells(h));
+  return wrong_cells(h, [&](int side, int k) {
+    return field[place(h.dims, h.n, side / 2, side % 2 == 0 ? 0 : h.n + 1, k)];
+  });
 }
 
 /// Microseconds of a step.
@@ -137,13 +146,12 @@ bench::Sample measure(bench::Bench &bench, const Halo &h, const char *what, Run 
     field[i] = value(bench.rank, i);
   bench::write(h.field, field);
   bench::Sample sample = bench.measure(h.steps, run);
-  if (std::size_t wrong = wrong_cells(h))
-    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " cells");
+  bench.wrong(what, wrong_cells(h), "cells");
   return sample;
 }
 
-void line(bench::Bench &bench, int dims, int n) {
-  Halo h = {nullptr, nullptr, nullptr, dims, n, dims == 2 ? n : n * n, {}, 0};
+void line(bench::Bench &bench, int dims, int n, const bench::KernelsComm &kernels) {
+  Halo h = {nullptr, nullptr, nullptr, dims, n, dims == 2 ? n : n * n, {}, 0, MPI_COMM_WORLD};
   std::size_t bytes = h.face * sizeof(double), packed = 2 * dims * h.face;
   h.steps = bench.iterations(bytes, 50);
   find_neighbours(bench, h);
@@ -152,36 +160,48 @@ void line(bench::Bench &bench, int dims, int n) {
   bench::Array<double> host_in(packed, bench::Memory::pinned);
   h.field = field.data(), h.out = out.data(), h.in = in.data();
   Setting with = {bench.blocks(), bench.threads(), host_out.data(), host_in.data(), {}};
-  auto kernel = [&](const char *lowering) {
+  auto kernel = [&](const Halo &h, const char *lowering, const char *what) {
     bench::PreferredLowering preferred(lowering);
-    return measure(bench, h, lowering, [&] {
+    return measure(bench, h, what, [&] {
       exchange<<<with.blocks, with.threads>>>(h);
       bench::synchronize();
     });
   };
-  bench::Cell queue = kernel("queue"), split = kernel("split");
+  bench::Cell queue = kernel(h, "queue", "queue"), split = kernel(h, "split", "split"), peer;
+  if (kernels.available()) {
+    Halo among = h;
+    among.comm = kernels.get();
+    peer = kernel(among, "queue", "peer");
+  }
   bench::Cell by_hand = measure(bench, h, "classic", [&] { classic(h, with); });
+  std::fill_n(with.in, packed, -1); // with.out is what classic has packed
   bench::Cell hosts = bench.measure(h.steps, [&] {
     for (int step = 0; step < h.steps; ++step)
       host_exchange(h, with.out, with.in);
   });
-  bench.row({bytes, queue, split, by_hand, hosts});
+  auto came = [&](int side, int k) { return with.in[side * h.face + k]; };
+  bench.wrong("host MPI", wrong_cells(h, came), "cells");
+  bench.row({bytes, queue, split, peer, by_hand, hosts});
 }
 
 } // namespace
 
 void experiments::halo(bench::Bench &bench) {
+  bench::KernelsComm kernels;
   for (int dims : {2, 3}) {
     bench.table("Halo exchange in " + std::to_string(dims) + " dimensions, a step; " +
-                    std::to_string(bench.ranks) + " ranks",
+                    std::to_string(bench.ranks) + " ranks, grid of " +
+                    std::to_string(bench.blocks()) + " blocks",
                 {{"face", "B", Role::x},
                  {"queue", "us", Role::ours},
                  {"split", "us", Role::ours},
+                 {"peer", "us", Role::ours},
                  {"classic", "us", Role::peer},
-                 {"host MPI", "us", Role::limit}});
+                 {"host MPI", "us", Role::limit}},
+                kernels.why_not());
     int most = bench.options.integer("max", 1 << 19);
     for (int n = dims == 2 ? 16 : 8; (dims == 2 ? n : n * n) * 8 <= most && n <= 8192;
          n *= dims == 2 ? 4 : 2)
-      line(bench, dims, n);
+      line(bench, dims, n, kernels);
   }
 }

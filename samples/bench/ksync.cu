@@ -161,8 +161,7 @@ bench::Sample measure(bench::Bench &bench, int bytes, Route route, By by) {
       bench::give_up("ksync: a kernel has waited in vain; do two kernels run at once here?");
     m.first += m.count;
   });
-  if (found.data()->wrong != 0)
-    bench.wrong(std::to_string(found.data()->wrong) + " words");
+  bench.wrong("ksync", found.data()->wrong, "words");
   return sample;
 }
 

@@ -121,8 +121,7 @@ bench::Cell mailbox::round_trip(bench::Bench &bench, int bytes) {
       generation += times;
     });
   }
-  if (wrong != 0)
-    bench.wrong("mailbox, round trip: " + std::to_string(wrong) + " words");
+  bench.wrong("mailbox, round trip", wrong, "words");
   return cell;
 }
 
@@ -156,8 +155,7 @@ bench::Cell mailbox::rate(bench::Bench &bench) {
     });
     cell = sample.into(1);
   }
-  if (wrong != 0)
-    bench.wrong("mailbox, rate: " + std::to_string(wrong) + " words");
+  bench.wrong("mailbox, rate", wrong, "words");
   return cell;
 }
 

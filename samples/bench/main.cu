@@ -37,8 +37,8 @@ constexpr Experiment experiments[] = {
      experiments::msgrate},
     {"overlap", "communication hidden by computation of the same kernel", 2, 2,
      "min max blocks threads compute", experiments::overlap},
-    {"collectives", "Barrier, Bcast and Allreduce by size", 1, 0, "min max blocks threads",
-     experiments::collectives},
+    {"collectives", "Barrier, Bcast, Allreduce and Alltoall by size", 1, 0,
+     "min max blocks threads", experiments::collectives},
     {"halo", "a step of neighbour exchange in two and three dimensions", 1, 0, "max blocks threads",
      experiments::halo},
     {"split", "suspending a split kernel, by what lives across the call", 1, 0, "blocks threads",
@@ -50,6 +50,7 @@ constexpr Experiment experiments[] = {
 struct Option {
   const char *name, *meaning;
   double least, most;
+  const char *unit = ""; // may stand behind the number
 };
 
 constexpr Option known_options[] = {
@@ -61,7 +62,7 @@ constexpr Option known_options[] = {
     {"threads", "threads of a block", 1, 512},
     {"window", "messages under way at a time", 1, 64},
     {"size", "points of a stencil in each dimension", 1, 1024},
-    {"compute", "microseconds that a kernel computes", 0, 1e6},
+    {"compute", "microseconds that a kernel computes", 0, 1e6, "us"},
 };
 constexpr char taken_by_all[] = "repeat iterations";
 
@@ -72,8 +73,8 @@ bool is_word_of(const std::string &word, const char *list) {
 double parse_number(const Option &option, const char *text) {
   char *end = nullptr;
   double value = text == nullptr ? 0 : std::strtod(text, &end);
-  if (text == nullptr || end == text || *end != '\0' || value != std::floor(value) ||
-      value < option.least || value > option.most) {
+  if (text == nullptr || end == text || (*end != '\0' && std::strcmp(end, option.unit) != 0) ||
+      value != std::floor(value) || value < option.least || value > option.most) {
     char sentence[200];
     std::snprintf(sentence, sizeof sentence, "--%s (%s) takes a whole number from %.0f to %.0f.",
                   option.name, option.meaning, option.least, option.most);
@@ -174,6 +175,13 @@ void check_ranks(const Experiment &experiment) {
   refuse_bench(sentence);
 }
 
+/// Columns that are the queue's would show another transport.
+void check_transport() {
+  if (bench::kernels_carry(MPI_COMM_WORLD))
+    refuse_bench("GMPI_PEER=1 is not for this program: it measures the peer transport beside the "
+                 "queue, in columns of its own.");
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -187,6 +195,7 @@ int main(int argc, char **argv) {
     return plot(argc, argv);
   MPI_Init(&argc, &argv);
   const Experiment &experiment = find_experiment(argv[1]);
+  check_transport();
   bool done;
   {
     bench::Bench bench(experiment.name, parse(experiment, argc, argv));

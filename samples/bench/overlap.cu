@@ -11,6 +11,7 @@ using bench::Role;
 struct Exchange {
   unsigned char *out, *in;
   int bytes, peer;
+  MPI_Comm comm; ///< of the kernel's messages
   bool communicates;
   double compute; ///< microseconds
   int rounds;
@@ -20,8 +21,8 @@ static __global__ void exchange_and_compute(Exchange e) {
   for (int i = 0; i < e.rounds; ++i) {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     if (e.communicates) {
-      MPI_Irecv(e.in, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, &requests[0]);
-      MPI_Isend(e.out, e.bytes, MPI_BYTE, e.peer, 0, MPI_COMM_WORLD, &requests[1]);
+      MPI_Irecv(e.in, e.bytes, MPI_BYTE, e.peer, 0, e.comm, &requests[0]);
+      MPI_Isend(e.out, e.bytes, MPI_BYTE, e.peer, 0, e.comm, &requests[1]);
     }
     bench::compute(e.compute);
     if (e.communicates)
@@ -51,10 +52,12 @@ void host_exchange(const Exchange &e, const bench::Stream &stream) {
 struct Times {
   bench::Sample communication, computation, both;
 
-  /// Percent of the shorter one; of the medians.
-  double hidden() const {
+  /// Percent of the shorter one; of the medians. Its spread is that of both together.
+  bench::Sample hidden() const {
     double apart = communication.median + computation.median;
-    return 100 * (apart - both.median) / std::min(communication.median, computation.median);
+    double shorter = std::min(communication.median, computation.median);
+    auto share = [&](double together) { return 100 * (apart - together) / shorter; };
+    return {share(both.median), share(both.p90), share(both.p10)};
   }
 };
 
@@ -73,31 +76,32 @@ template <class Run> Times measure(bench::Bench &bench, Exchange e, const char *
   double compute = bench.options.number("compute", times.communication.median);
   times.computation = timed(false, compute);
   times.both = timed(true, compute);
-  if (std::size_t wrong = bench::wrong_bytes(e.in, e.bytes, e.peer))
-    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " bytes");
+  bench.wrong(what, bench::wrong_bytes(e.in, e.bytes, e.peer), "bytes");
   return times;
 }
 
-void table(bench::Bench &bench, const char *lowering, const Exchange &most,
+/// `what`: the lowering, or the peer transport.
+void table(bench::Bench &bench, const char *what, const char *lowering, const Exchange &most,
            const std::vector<std::size_t> &sizes, const Exchange &hosts) {
   int blocks = bench.blocks(), threads = bench.threads();
   bench::Stream stream;
-  bench.table(std::string("MPI_Isend and MPI_Irecv beside computation, ") + lowering +
-                  ", grid of " + std::to_string(blocks) + " blocks",
+  bench.table(std::string("MPI_Isend and MPI_Irecv beside computation, ") + what + ", grid of " +
+                  std::to_string(blocks) + " blocks",
               {{"size", "B", Role::x},
                {"communication", "us", Role::info},
                {"computation", "us", Role::info},
                {"both", "us", Role::info},
                {"hidden", "%", Role::ours},
-               {"by the host: both", "us", Role::info},
-               {"by the host: hidden", "%", Role::peer}},
-              "Hidden: of the medians' shorter one. The host's messages are its own memory's.");
+               {"host MPI: both", "us", Role::info},
+               {"host MPI: hidden", "%", Role::peer}},
+              "Hidden: of the medians' shorter one, with the spread of both. The host's messages "
+              "are its own memory's.");
   bench::PreferredLowering preferred(lowering);
   for (std::size_t bytes : sizes) {
     Exchange e = most, host = hosts;
     e.bytes = host.bytes = static_cast<int>(bytes);
     e.rounds = host.rounds = bench.iterations(bytes, 50);
-    Times kernel = measure(bench, e, lowering, [&](const Exchange &e) {
+    Times kernel = measure(bench, e, what, [&](const Exchange &e) {
       exchange_and_compute<<<blocks, threads>>>(e);
       bench::synchronize();
     });
@@ -116,8 +120,12 @@ void experiments::overlap(bench::Bench &bench) {
   bench::Array<unsigned char> out(room), in(room);
   bench::Array<unsigned char> host_out(room, bench::Memory::pinned);
   bench::Array<unsigned char> host_in(room, bench::Memory::pinned);
-  Exchange e = {out.data(), in.data(), 0, 1 - bench.rank, true, 0, 0};
-  Exchange hosts = {host_out.data(), host_in.data(), 0, 1 - bench.rank, true, 0, 0};
+  Exchange e = {out.data(), in.data(), 0, 1 - bench.rank, MPI_COMM_WORLD, true, 0, 0};
+  Exchange hosts = {host_out.data(), host_in.data(), 0, 1 - bench.rank, MPI_COMM_WORLD, true, 0, 0};
   for (const char *lowering : {"queue", "split"})
-    table(bench, lowering, e, sizes, hosts);
+    table(bench, lowering, lowering, e, sizes, hosts);
+  bench::KernelsComm kernels;
+  e.comm = kernels.get();
+  if (kernels.available())
+    table(bench, "peer", "queue", e, sizes, hosts);
 }

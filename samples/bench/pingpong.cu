@@ -6,8 +6,8 @@
 // what comes home shows how often it has travelled; the timed runs return what they were given.
 #include "bench.h"
 #include "device_clock.h"
+#include "nvshmem_column.h"
 #include "with_nccl.h"
-#include "with_nvshmem.h"
 
 #if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -182,38 +182,27 @@ bench::Sample measure(bench::Bench &bench, PingPong e, unsigned char *data, cons
   e.rounds = rounds;
   bench::Sample sample = bench.measure(2 * rounds, [&] { run(e); });
   // Both ranks hold what came back last: rank 1's last hop has been added on either.
-  if (std::size_t wrong = bench::wrong_bytes(data, e.bytes, e.bytes, 4))
-    bench.wrong(std::string(what) + ": " + std::to_string(wrong) + " of " +
-                std::to_string(e.bytes) + " bytes");
+  bench.wrong(what, bench::wrong_bytes(data, e.bytes, e.bytes, 4),
+              "of " + std::to_string(e.bytes) + " bytes");
   return sample;
 }
 
-struct Nvshmem {
-  std::string why_not; ///< empty: it was measured
-  std::vector<bench::Cell> cells;
-};
-
-/// NVSHMEM by size, before everything else: while it lives, a thread of its own may poll.
-Nvshmem with_nvshmem(bench::Bench &bench, std::vector<PingPong> exchanges) {
-  nvshmem::Peer peer(exchanges.back().bytes);
-  Nvshmem found = {peer.why_not(), std::vector<bench::Cell>(exchanges.size())};
-  bench::Stream stream;
-  for (std::size_t i = 0; peer.available() && i < exchanges.size(); ++i) {
-    exchanges[i].buffer = peer.buffer();
-    auto run = [&](const PingPong &e) {
+nvshmem::Column with_nvshmem(bench::Bench &bench, const std::vector<PingPong> &exchanges) {
+  auto of_size = [&](nvshmem::Peer &peer, std::size_t i, const bench::Stream &stream) {
+    return measure(bench, exchanges[i], peer.buffer(), "NVSHMEM", [&](const PingPong &e) {
       MPI_Barrier(MPI_COMM_WORLD); // what is put arrives whether the other has begun or not
       peer.pingpong(e.bytes, e.first, e.touch, e.compute, e.rounds, bench.threads(), stream);
       stream.synchronize();
-    };
-    found.cells[i] = measure(bench, exchanges[i], peer.buffer(), "NVSHMEM", run);
-  }
-  return found;
+    });
+  };
+  return nvshmem::column(exchanges.size(), exchanges.back().bytes, of_size);
 }
 
 /// One size: a row of the table.
 void line(bench::Bench &bench, const PingPong &e, Shape grid, const bench::Stream &stream,
           const bench::Cell &nvshmem, const bench::KernelsComm &kernels) {
-  auto kernel = [&](void (*kernel)(PingPong), Shape shape, const char *lowering, const char *what) {
+  auto kernel = [&](void (*kernel)(PingPong), Shape shape, const PingPong &e, const char *lowering,
+                    const char *what) {
     bench::PreferredLowering preferred(lowering);
     return measure(bench, e, e.buffer, what, [&](const PingPong &e) {
       kernel<<<shape.blocks, shape.threads>>>(e);
@@ -224,27 +213,21 @@ void line(bench::Bench &bench, const PingPong &e, Shape grid, const bench::Strea
     return measure(bench, e, e.buffer, what,
                    [&](const PingPong &e) { run(e, grid, static_cast<cudaStream_t>(stream)); });
   };
-  bench::Cell thread, aware, nccl;
-  if (e.bytes <= 65536)
-    thread = kernel(pingpong_thread, {1, 32}, "queue", "thread");
-  bench::Cell block = kernel(pingpong_block, {1, grid.threads}, "queue", "block");
-  bench::Cell queue = kernel(pingpong_grid, grid, "queue", "grid, queue");
-  bench::Cell split = kernel(pingpong_grid, grid, "split", "grid, split");
-  bench::Cell peers[3];
+  Shape one_thread = {1, 32}, block = {1, grid.threads};
+  bool has_thread = e.bytes <= 65536;
+  bench::Cell queue[3], carried[3], aware, nccl;
+  if (has_thread)
+    queue[0] = kernel(pingpong_thread, one_thread, e, "queue", "thread, queue");
+  queue[1] = kernel(pingpong_block, block, e, "queue", "block, queue");
+  queue[2] = kernel(pingpong_grid, grid, e, "queue", "grid, queue");
+  bench::Cell split = kernel(pingpong_grid, grid, e, "split", "grid, split");
   if (kernels.available()) {
     PingPong among = e;
     among.comm = kernels.get();
-    auto carried = [&](void (*kernel)(PingPong), Shape shape, const char *what) {
-      bench::PreferredLowering preferred("queue");
-      return measure(bench, among, e.buffer, what, [&](const PingPong &e) {
-        kernel<<<shape.blocks, shape.threads>>>(e);
-        bench::synchronize();
-      });
-    };
-    if (e.bytes <= 65536)
-      peers[0] = carried(pingpong_thread, {1, 32}, "thread, peer");
-    peers[1] = carried(pingpong_block, {1, grid.threads}, "block, peer");
-    peers[2] = carried(pingpong_grid, grid, "grid, peer");
+    if (has_thread)
+      carried[0] = kernel(pingpong_thread, one_thread, among, "queue", "thread, peer");
+    carried[1] = kernel(pingpong_block, block, among, "queue", "block, peer");
+    carried[2] = kernel(pingpong_grid, grid, among, "queue", "grid, peer");
   }
   bench::Cell by_hand = peer(classic, "classic");
   bench::Cell hosts = measure(bench, e, e.pinned, "host MPI", hosts_alone);
@@ -252,8 +235,8 @@ void line(bench::Bench &bench, const PingPong &e, Shape grid, const bench::Strea
     aware = peer(gpu_aware, "GPU-aware MPI");
   if (nccl::available())
     nccl = peer(with_nccl, "NCCL");
-  bench.row({e.bytes, thread, block, queue, split, peers[0], peers[1], peers[2], by_hand, aware,
-             nccl, nvshmem, hosts});
+  bench.row({e.bytes, queue[0], queue[1], queue[2], split, carried[0], carried[1], carried[2],
+             by_hand, aware, nccl, nvshmem, hosts});
 }
 
 } // namespace
@@ -274,7 +257,7 @@ void experiments::pingpong(bench::Bench &bench) {
                          MPI_COMM_WORLD, bench.rank == 0, false, compute,
                          bench.iterations(bytes, 100)});
   bench::KernelsComm kernels;
-  Nvshmem by_nvshmem = with_nvshmem(bench, exchanges);
+  nvshmem::Column by_nvshmem = with_nvshmem(bench, exchanges);
   bench.table(title,
               {{"size", "B", Role::x},
                {"thread, queue", "us", Role::ours},
@@ -289,8 +272,8 @@ void experiments::pingpong(bench::Bench &bench) {
                {"NCCL", "us", Role::peer},
                {"NVSHMEM, block", "us", Role::peer},
                {"host MPI", "us", Role::limit}},
-              nccl::why_not() + (is_gpu_aware() ? "" : " This MPI is not GPU-aware.") +
-                  (by_nvshmem.why_not.empty() ? "" : " " + by_nvshmem.why_not));
+              bench::note({kernels.why_not(), is_gpu_aware() ? "" : "This MPI is not GPU-aware.",
+                           nccl::why_not(), by_nvshmem.why_not}));
   for (std::size_t i = 0; i < sizes.size(); ++i)
     line(bench, exchanges[i], grid, stream, by_nvshmem.cells[i], kernels);
 }

@@ -43,8 +43,7 @@ void check(bench::Bench &bench, const double *sums, int threads, int values, int
   int wrong = 0;
   for (int thread = 0; thread < threads; ++thread)
     wrong += host[thread] != double(values) * thread + numbers + calls * (numbers + values);
-  if (wrong != 0)
-    bench.wrong(std::string(lowering) + ": " + std::to_string(wrong) + " threads' values");
+  bench.wrong(lowering, wrong, "threads' values");
 }
 
 /// Microseconds of a call.

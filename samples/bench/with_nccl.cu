@@ -53,6 +53,16 @@ void nccl::all_reduce(const double *from, double *to, std::size_t count, cudaStr
   check(ncclAllReduce(from, to, count, ncclDouble, ncclSum, communicator(), stream));
 }
 
+void nccl::all_to_all(const double *from, double *to, std::size_t count, int ranks,
+                      cudaStream_t stream) {
+  check(ncclGroupStart());
+  for (int rank = 0; rank < ranks; ++rank) {
+    check(ncclSend(from + rank * count, count, ncclDouble, rank, communicator(), stream));
+    check(ncclRecv(to + rank * count, count, ncclDouble, rank, communicator(), stream));
+  }
+  check(ncclGroupEnd());
+}
+
 #else
 
 bool nccl::available() { return false; }
@@ -61,5 +71,6 @@ void nccl::send(const void *, std::size_t, int, cudaStream_t) {}
 void nccl::receive(void *, std::size_t, int, cudaStream_t) {}
 void nccl::broadcast(void *, std::size_t, int, cudaStream_t) {}
 void nccl::all_reduce(const double *, double *, std::size_t, cudaStream_t) {}
+void nccl::all_to_all(const double *, double *, std::size_t, int, cudaStream_t) {}
 
 #endif

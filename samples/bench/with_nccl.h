@@ -16,5 +16,7 @@ void receive(void *device, std::size_t bytes, int peer, cudaStream_t stream);
 void broadcast(void *device, std::size_t bytes, int root, cudaStream_t stream);
 /// The sum of doubles.
 void all_reduce(const double *from, double *to, std::size_t count, cudaStream_t stream);
+/// `count` doubles for each rank, and from each.
+void all_to_all(const double *from, double *to, std::size_t count, int ranks, cudaStream_t stream);
 
 } // namespace nccl

@@ -24,6 +24,17 @@
 
 namespace test {
 
+/// Everything takes many times as long under it.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool thread_sanitizer = true;
+#elif !defined(__has_feature)
+inline constexpr bool thread_sanitizer = false;
+#elif __has_feature(thread_sanitizer)
+inline constexpr bool thread_sanitizer = true;
+#else
+inline constexpr bool thread_sanitizer = false;
+#endif
+
 inline int rank, size, failures;
 inline int next() { return (rank + 1) % size; }
 inline int previous() { return (rank + size - 1) % size; }
