@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace gmpi::peer {
+
+static_assert(request_slots <= max_requests);
 
 namespace {
 
@@ -31,8 +34,15 @@ std::size_t bytes_of_rounds(int ranks) {
 struct Links::Card {
   int usable;
   int host_id, host_rank;
-  std::uint32_t next_context;
+  std::uint32_t context; ///< of rank 0: the new communicator's
   ExportHandle memory, rounds;
+};
+
+/// A communicator on its way in.
+struct Links::Joining {
+  std::uint32_t index = nothing; ///< of its entry
+  Comm entry{};
+  Rounds rounds;
 };
 
 Links *Links::instance() { return the_links().get(); }
@@ -69,11 +79,49 @@ Links::~Links() {
     free_exported(memory_, Shared{std::uint32_t(host_ranks_)}.bytes());
 }
 
+/// An entry for the communicator and, on its rank 0, a context.
+std::string Links::reserve(Joining &joining, Card &card) {
+  auto free = std::find(reserved_.begin(), reserved_.end(), false);
+  if (free == reserved_.end() || counted_contexts_ + 1 >= 1u << counted_context_bits)
+    return "there are too many such communicators";
+  *free = true;
+  joining.index = static_cast<std::uint32_t>(free - reserved_.begin());
+  if (joining.entry.rank == 0)
+    card.context = std::uint32_t(host_rank_) << counted_context_bits | ++counted_contexts_;
+  return "";
+}
+
+std::string Links::allocate(Joining &joining, Card &card) {
+  const char *failed = "device memory could not be allocated, or not shared with other processes";
+  Rounds &rounds = joining.rounds;
+  if (memory_ == nullptr)
+    memory_ = static_cast<unsigned char *>(
+        allocate_exported(Shared{std::uint32_t(host_ranks_)}.bytes(), handle_));
+  if (memory_ == nullptr)
+    return failed;
+  set_up_state();
+  rounds.bytes = bytes_of_rounds(joining.entry.size);
+  rounds.own = static_cast<unsigned char *>(allocate_exported(rounds.bytes, card.rounds));
+  void *scratch = nullptr;
+  if (rounds.own == nullptr || cudaMalloc(&scratch, 2 * round_bytes) != cudaSuccess) {
+    cudaGetLastError(); // the program's messages have another way
+    return failed;
+  }
+  rounds.scratch = static_cast<unsigned char *>(scratch);
+  card.memory = handle_;
+  joining.entry.scratch = rounds.scratch;
+  joining.entry.rounds[joining.entry.rank] = reinterpret_cast<std::uint64_t *>(rounds.own);
+  return "";
+}
+
 /// This rank's part, before anything is said to the others. Returns what stands against it, or "".
-std::string Links::prepare(MPI_Comm comm, Card &card) {
-  card = {0, host_id_, host_rank_, next_context_, {}, {}};
-  int size = 0, device = 0;
-  PMPI_Comm_size(comm, &size);
+std::string Links::prepare(MPI_Comm comm, Joining &joining, Card &card) {
+  std::lock_guard lock(mutex_);
+  joining.entry.handle = comm;
+  PMPI_Comm_rank(comm, &joining.entry.rank);
+  PMPI_Comm_size(comm, &joining.entry.size);
+  card = {0, host_id_, host_rank_, 0, {}, {}};
+  int device = 0;
   cudaGetDevice(&device);
   if (host_ranks_ > int(max_peers))
     return "more than " + std::to_string(max_peers) + " ranks run on this host";
@@ -81,18 +129,10 @@ std::string Links::prepare(MPI_Comm comm, Card &card) {
     return "device " + std::to_string(device_) +
            " was current when an earlier communicator got it, " + "and now it is device " +
            std::to_string(device);
-  if (next_context_ > 0xffff ||
-      (image_ && std::none_of(image_->comms, image_->comms + max_comms,
-                              [](const Comm &entry) { return entry.context == 0; })))
-    return "there are too many such communicators";
+  if (std::string against = reserve(joining, card); !against.empty())
+    return against;
   device_ = device;
-  if (memory_ == nullptr)
-    memory_ = static_cast<unsigned char *>(
-        allocate_exported(Shared{std::uint32_t(host_ranks_)}.bytes(), handle_));
-  if (memory_ == nullptr)
-    return "device memory could not be allocated, or not shared with other processes";
-  card.memory = handle_;
-  return "";
+  return allocate(joining, card);
 }
 
 bool Links::map_peer(const Card &card) {
@@ -144,8 +184,11 @@ void Links::set_up_state() {
   queue_->copy_to_device(state_, image_.get(), sizeof(State));
 }
 
-std::string Links::map_all(const std::vector<Card> &cards, Comm &entry,
-                           std::vector<Mapping> &others) {
+std::string Links::map_all(const std::vector<Card> &cards, Joining &joining) {
+  std::lock_guard lock(mutex_);
+  Comm &entry = joining.entry;
+  if (std::any_of(cards.begin(), cards.end(), [&](const Card &c) { return c.host_id != host_id_; }))
+    return "its ranks run on several hosts";
   for (int rank = 0; rank < entry.size; ++rank) {
     const Card &card = cards[rank];
     if (!map_peer(card))
@@ -154,21 +197,19 @@ std::string Links::map_all(const std::vector<Card> &cards, Comm &entry,
     entry.rank_of[card.host_rank] = static_cast<std::uint16_t>(rank);
     if (rank == entry.rank)
       continue;
-    std::size_t bytes = bytes_of_rounds(entry.size);
-    void *memory = map_exported(card.rounds, bytes);
+    void *memory = map_exported(card.rounds, joining.rounds.bytes);
     if (memory == nullptr)
       return "this rank's GPU does not reach rank " + std::to_string(rank) + "'s";
-    others.push_back({memory, bytes});
+    joining.rounds.others.push_back({memory, joining.rounds.bytes});
     entry.rounds[rank] = static_cast<std::uint64_t *>(memory);
   }
+  entry.context = cards[0].context;
   return "";
 }
 
 bool Links::has(MPI_Comm comm) const {
-  std::lock_guard lock(mutex_);
-  return image_ && std::any_of(image_->comms, image_->comms + max_comms, [&](const Comm &entry) {
-           return entry.context != 0 && entry.handle == comm;
-         });
+  std::lock_guard lock(known_mutex_);
+  return std::find(known_.begin(), known_.end(), comm) != known_.end();
 }
 
 /// Tells kernels of an entry. Those that run do not know the communicator.
@@ -183,87 +224,70 @@ void Links::publish(std::uint32_t index) {
   queue_->set_peer(state_, world);
 }
 
-bool Links::add(MPI_Comm comm) {
+void Links::enter(const Joining &joining) {
   std::lock_guard lock(mutex_);
-  int rank = 0, size = 0, inter = 0;
-  PMPI_Comm_test_inter(comm, &inter);
-  if (inter)
-    return false;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &size);
+  image_->comms[joining.index] = joining.entry;
+  image_->comms_used = std::max(image_->comms_used, joining.index + 1);
+  rounds_[joining.index] = joining.rounds;
+  publish(joining.index);
+  std::lock_guard known_lock(known_mutex_);
+  known_.push_back(joining.entry.handle);
+}
+
+/// Collective over `comm`, like the two below.
+void Links::release(MPI_Comm comm, Rounds &rounds) {
+  for (const Mapping &mapping : rounds.others)
+    unmap_exported(mapping.memory, mapping.bytes);
+  PMPI_Barrier(comm); // nobody has it mapped any more
+  if (rounds.own != nullptr)
+    free_exported(rounds.own, rounds.bytes);
+  cudaFree(rounds.scratch);
+}
+
+bool Links::add(MPI_Comm comm) {
+  Joining joining;
   Card card;
-  std::string against = prepare(comm, card);
-  Rounds rounds;
-  if (against.empty()) {
-    set_up_state();
-    rounds.bytes = bytes_of_rounds(size);
-    rounds.own = static_cast<unsigned char *>(allocate_exported(rounds.bytes, card.rounds));
-    void *scratch = nullptr;
-    if (rounds.own == nullptr || cudaMalloc(&scratch, 2 * round_bytes) != cudaSuccess)
-      against = "device memory could not be allocated, or not shared with other processes";
-    rounds.scratch = static_cast<unsigned char *>(scratch);
-  }
+  std::string against = prepare(comm, joining, card);
   card.usable = against.empty();
-  std::vector<Card> cards(size);
+  std::vector<Card> cards(joining.entry.size);
   PMPI_Allgather(&card, sizeof(card), MPI_BYTE, cards.data(), sizeof(card), MPI_BYTE, comm);
   bool all = std::all_of(cards.begin(), cards.end(), [](const Card &c) { return c.usable; });
-  if (all &&
-      std::any_of(cards.begin(), cards.end(), [&](const Card &c) { return c.host_id != host_id_; }))
-    against = "its ranks run on several hosts";
-  Comm entry{};
-  entry.handle = comm;
-  entry.rank = rank;
-  entry.size = size;
-  entry.scratch = rounds.scratch;
-  entry.rounds[rank] = reinterpret_cast<std::uint64_t *>(rounds.own);
-  if (all && against.empty())
-    against = map_all(cards, entry, rounds.others);
+  if (all)
+    against = map_all(cards, joining);
   int mine = all && against.empty(), everyone = 0;
   PMPI_Allreduce(&mine, &everyone, 1, MPI_INT, MPI_LAND, comm);
-  if (!everyone) {
-    if (!against.empty())
-      say("messages between kernels go by way of the host: %s", against.c_str());
-    for (const Mapping &mapping : rounds.others)
-      unmap_exported(mapping.memory, mapping.bytes);
-    if (rounds.own != nullptr)
-      free_exported(rounds.own, rounds.bytes);
-    cudaFree(rounds.scratch);
-    return false;
+  if (everyone) {
+    enter(joining);
+    PMPI_Barrier(comm); // before anybody's kernel writes here
+    return true;
   }
-  for (const Card &other : cards)
-    next_context_ = std::max(next_context_, other.next_context);
-  entry.context = next_context_++;
-  std::uint32_t index = 0;
-  while (image_->comms[index].context != 0)
-    ++index;
-  image_->comms[index] = entry;
-  image_->comms_used = std::max(image_->comms_used, index + 1);
-  if (rounds_.size() <= index)
-    rounds_.resize(index + 1);
-  rounds_[index] = std::move(rounds);
-  publish(index);
-  PMPI_Barrier(comm); // before anybody's kernel writes here
-  return true;
+  if (!against.empty())
+    say("messages between kernels go by way of the host: %s", against.c_str());
+  release(comm, joining.rounds);
+  std::lock_guard lock(mutex_);
+  if (joining.index != nothing)
+    reserved_[joining.index] = false;
+  return false;
 }
 
 void Links::remove(MPI_Comm comm) {
-  std::lock_guard lock(mutex_);
-  for (std::uint32_t i = 0; image_ && i < image_->comms_used; ++i) {
-    Comm &entry = image_->comms[i];
-    if (entry.context == 0 || entry.handle != comm)
-      continue;
-    PMPI_Barrier(comm); // no kernel uses it any more: its collectives have ended everywhere
-    entry.context = 0;
-    publish(i);
-    Rounds &rounds = rounds_[i];
-    for (const Mapping &mapping : rounds.others)
-      unmap_exported(mapping.memory, mapping.bytes);
-    PMPI_Barrier(comm); // nobody has it mapped any more
-    free_exported(rounds.own, rounds.bytes);
-    cudaFree(rounds.scratch);
-    rounds = {};
+  if (!has(comm))
     return;
+  PMPI_Barrier(comm); // no kernel uses it any more: its collectives have ended everywhere
+  Rounds rounds;
+  {
+    std::lock_guard lock(mutex_);
+    std::uint32_t index = 0;
+    while (image_->comms[index].context == 0 || image_->comms[index].handle != comm)
+      ++index;
+    image_->comms[index].context = 0;
+    publish(index);
+    rounds = std::exchange(rounds_[index], {});
+    reserved_[index] = false;
+    std::lock_guard known_lock(known_mutex_);
+    std::erase(known_, comm);
   }
+  release(comm, rounds);
 }
 
 void Links::report_statistics() {

@@ -4,11 +4,15 @@
 // Invariant: a communicator is added by all its ranks together, and then on all of them or on none.
 // The memory is that of one device, the first that was current; it is mapped when a communicator is
 // added and stays until MPI_Finalize.
+//
+// Host threads may add and remove different communicators at once, in orders that differ from rank
+// to rank: no lock is held while other ranks are waited for. (test/run/peer_threads.cu)
 #pragma once
 
 #include "exported_memory.hpp"
 #include "layout.hpp"
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,6 +38,7 @@ public:
   bool add(MPI_Comm comm);
   /// The communicator is about to be freed. Collective.
   void remove(MPI_Comm comm);
+  /// Any thread; waits for nobody.
   bool has(MPI_Comm comm) const;
   /// The device whose kernels reach the others; below 0: none yet.
   int device() const { return state_ != nullptr ? device_ : -1; }
@@ -50,15 +55,29 @@ private:
     void *memory;
     std::size_t bytes;
   };
+  /// Memory for a communicator's collective calls.
+  struct Rounds {
+    unsigned char *own = nullptr, *scratch = nullptr;
+    std::size_t bytes = 0;
+    std::vector<Mapping> others;
+  };
   struct Card;
+  struct Joining;
 
-  std::string prepare(MPI_Comm comm, Card &card);
-  std::string map_all(const std::vector<Card> &cards, Comm &entry, std::vector<Mapping> &rounds);
+  std::string prepare(MPI_Comm comm, Joining &joining, Card &card);
+  std::string allocate(Joining &joining, Card &card);
+  std::string reserve(Joining &joining, Card &card);
+  std::string map_all(const std::vector<Card> &cards, Joining &joining);
   bool map_peer(const Card &card);
   void set_up_state();
+  void enter(const Joining &joining);
   void publish(std::uint32_t index);
+  static void release(MPI_Comm comm, Rounds &rounds);
 
-  mutable std::mutex mutex_;
+  mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
+  std::vector<MPI_Comm> known_;    ///< that have been added
+
+  std::mutex mutex_; ///< of all below; held across this rank's own work, never across MPI's
   int host_rank_ = 0, host_ranks_ = 1, host_id_ = 0;
   int device_ = -1;
   DeviceQueue *queue_ = nullptr;
@@ -68,13 +87,9 @@ private:
   unsigned char *kept_data_ = nullptr;
   std::unique_ptr<State> image_; ///< as the host has set it up
   std::vector<Mapping> mapped_;
-  struct Rounds {
-    unsigned char *own = nullptr, *scratch = nullptr;
-    std::size_t bytes = 0;
-    std::vector<Mapping> others;
-  };
-  std::vector<Rounds> rounds_; ///< by entry of the communicator
-  std::uint32_t next_context_ = 1;
+  std::array<bool, max_comms> reserved_{}; ///< entries of communicators, also of those under way
+  std::array<Rounds, max_comms> rounds_;   ///< by entry
+  std::uint32_t counted_contexts_ = 0;
 };
 
 } // namespace gmpi::peer
