@@ -91,7 +91,7 @@ std::string Links::reserve(Joining &joining, Card &card) {
   return "";
 }
 
-std::string Links::allocate(Joining &joining, Card &card) {
+std::string Links::allocate(Joining &joining, int device, Card &card) {
   const char *failed = "device memory could not be allocated, or not shared with other processes";
   Rounds &rounds = joining.rounds;
   if (memory_ == nullptr)
@@ -99,6 +99,7 @@ std::string Links::allocate(Joining &joining, Card &card) {
         allocate_exported(Shared{std::uint32_t(host_ranks_)}.bytes(), handle_));
   if (memory_ == nullptr)
     return failed;
+  device_ = device;
   set_up_state();
   rounds.bytes = bytes_of_rounds(joining.entry.size);
   rounds.own = static_cast<unsigned char *>(allocate_exported(rounds.bytes, card.rounds));
@@ -127,12 +128,11 @@ std::string Links::prepare(MPI_Comm comm, Joining &joining, Card &card) {
     return "more than " + std::to_string(max_peers) + " ranks run on this host";
   if (device_ >= 0 && device != device_)
     return "device " + std::to_string(device_) +
-           " was current when an earlier communicator got it, " + "and now it is device " +
+           " was current when this was asked for an earlier communicator, and now it is device " +
            std::to_string(device);
   if (std::string against = reserve(joining, card); !against.empty())
     return against;
-  device_ = device;
-  return allocate(joining, card);
+  return allocate(joining, device, card);
 }
 
 bool Links::map_peer(const Card &card) {
@@ -230,6 +230,7 @@ void Links::enter(const Joining &joining) {
   image_->comms_used = std::max(image_->comms_used, joining.index + 1);
   rounds_[joining.index] = joining.rounds;
   publish(joining.index);
+  device_in_use_ = device_;
   std::lock_guard known_lock(known_mutex_);
   known_.push_back(joining.entry.handle);
 }

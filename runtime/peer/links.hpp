@@ -13,6 +13,7 @@
 #include "layout.hpp"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,8 +41,8 @@ public:
   void remove(MPI_Comm comm);
   /// Any thread; waits for nobody.
   bool has(MPI_Comm comm) const;
-  /// The device whose kernels reach the others; below 0: none yet.
-  int device() const { return state_ != nullptr ? device_ : -1; }
+  /// The device whose kernels reach the others; below 0: no communicator has been added yet.
+  int device() const { return device_in_use_; }
   /// For GMPI_STATS.
   void report_statistics();
   void report_leftovers();
@@ -65,7 +66,7 @@ private:
   struct Joining;
 
   std::string prepare(MPI_Comm comm, Joining &joining, Card &card);
-  std::string allocate(Joining &joining, Card &card);
+  std::string allocate(Joining &joining, int device, Card &card);
   std::string reserve(Joining &joining, Card &card);
   std::string map_all(const std::vector<Card> &cards, Joining &joining);
   bool map_peer(const Card &card);
@@ -76,10 +77,11 @@ private:
 
   mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
   std::vector<MPI_Comm> known_;    ///< that have been added
+  std::atomic<int> device_in_use_{-1};
 
   std::mutex mutex_; ///< of all below; held across this rank's own work, never across MPI's
   int host_rank_ = 0, host_ranks_ = 1, host_id_ = 0;
-  int device_ = -1;
+  int device_ = -1; ///< of memory_
   DeviceQueue *queue_ = nullptr;
   unsigned char *memory_ = nullptr; ///< what the others write
   ExportHandle handle_{};
