@@ -2,6 +2,7 @@
 // initialisation, which starts the proxy; requests, since a kernel's may be waited for on the host;
 // error handlers; and the collectives that kernels may call, because a blocking collective on one
 // rank does not match the nonblocking one that the proxy makes on another; and the end of a communicator.
+#include "../launch/choose_device.hpp"
 #include "../launch/launch.hpp"
 #include "../peer/links.hpp"
 #include "../proxy/backoff.hpp"
@@ -12,7 +13,7 @@
 #include "../proxy/report.hpp"
 #include "../proxy/settings.hpp"
 #include "../proxy/start.hpp"
-#include "../launch/choose_device.hpp"
+#include "host_ranks.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -32,10 +33,11 @@ int initialize(int *argc, char ***argv, int required, int *provided) {
   if (provided != nullptr)
     *provided = std::max(required, got);
   install_error_handler();
-  launch::choose_device();
+  HostRanks host = find_host_ranks();
+  launch::choose_device(host.rank);
   note_main_thread(required);
   Proxy::start();
-  peer::Links::start();
+  peer::Links::start(host);
   for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
     if (settings().peer)
       peer::Links::instance()->add(comm);
@@ -143,10 +145,12 @@ int MPI_Finalize() {
       HostWait wait;
       cudaDeviceSynchronize();
     }
+    peer::Links &links = *peer::Links::instance();
+    links.unmap_others();
     // Ranks that are not there yet may be waiting for this one: they are told that it has finished.
     proxy->wait_for_all_ranks();
-    peer::Links::instance()->report_statistics();
-    peer::Links::instance()->report_leftovers();
+    links.report_statistics();
+    links.report_leftovers();
     peer::Links::stop();
     Proxy::stop();
   }

@@ -46,37 +46,24 @@ struct Links::Joining {
 };
 
 Links *Links::instance() { return the_links().get(); }
-void Links::start() { the_links() = std::make_unique<Links>(); }
+void Links::start(const HostRanks &host) { the_links() = std::make_unique<Links>(host); }
 void Links::stop() { the_links().reset(); }
 
-Links::Links() {
-  MPI_Comm host = MPI_COMM_NULL;
-  int world_rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-  PMPI_Comm_rank(host, &host_rank_);
-  PMPI_Comm_size(host, &host_ranks_);
-  host_id_ = world_rank;
-  PMPI_Bcast(&host_id_, 1, MPI_INT, 0, host);
-  PMPI_Comm_free(&host);
+Links::Links(const HostRanks &host) : host_(host) {}
+
+void Links::unmap_others() {
+  for (Rounds &rounds : rounds_)
+    unmap_all(rounds.others);
+  unmap_all(mapped_);
 }
 
 Links::~Links() {
   for (const Rounds &rounds : rounds_)
-    for (const Mapping &mapping : rounds.others)
-      unmap_exported(mapping.memory, mapping.bytes);
-  for (const Mapping &mapping : mapped_)
-    unmap_exported(mapping.memory, mapping.bytes);
-  PMPI_Barrier(MPI_COMM_WORLD); // nobody has it mapped any more
-  for (const Rounds &rounds : rounds_) {
-    if (rounds.own != nullptr)
-      free_exported(rounds.own, rounds.bytes);
-    cudaFree(rounds.scratch);
-  }
+    free_own(rounds);
   cudaFree(kept_data_);
   cudaFree(state_);
   if (memory_ != nullptr)
-    free_exported(memory_, Shared{std::uint32_t(host_ranks_)}.bytes());
+    free_exported(memory_, shared_memory().bytes());
 }
 
 /// An entry for the communicator and, on its rank 0, a context.
@@ -87,7 +74,7 @@ std::string Links::reserve(Joining &joining, Card &card) {
   *free = true;
   joining.index = static_cast<std::uint32_t>(free - reserved_.begin());
   if (joining.entry.rank == 0)
-    card.context = std::uint32_t(host_rank_) << counted_context_bits | ++counted_contexts_;
+    card.context = std::uint32_t(host_.rank) << counted_context_bits | ++counted_contexts_;
   return "";
 }
 
@@ -95,8 +82,7 @@ std::string Links::allocate(Joining &joining, int device, Card &card) {
   const char *failed = "device memory could not be allocated, or not shared with other processes";
   Rounds &rounds = joining.rounds;
   if (memory_ == nullptr)
-    memory_ = static_cast<unsigned char *>(
-        allocate_exported(Shared{std::uint32_t(host_ranks_)}.bytes(), handle_));
+    memory_ = static_cast<unsigned char *>(allocate_exported(shared_memory().bytes(), handle_));
   if (memory_ == nullptr)
     return failed;
   device_ = device;
@@ -121,10 +107,10 @@ std::string Links::prepare(MPI_Comm comm, Joining &joining, Card &card) {
   joining.entry.handle = comm;
   PMPI_Comm_rank(comm, &joining.entry.rank);
   PMPI_Comm_size(comm, &joining.entry.size);
-  card = {0, host_id_, host_rank_, 0, {}, {}};
+  card = {0, host_.host(), host_.rank, 0, {}, {}};
   int device = 0;
   cudaGetDevice(&device);
-  if (host_ranks_ > int(max_peers))
+  if (host_.count() > int(max_peers))
     return "more than " + std::to_string(max_peers) + " ranks run on this host";
   if (device_ >= 0 && device != device_)
     return "device " + std::to_string(device_) +
@@ -139,9 +125,9 @@ bool Links::map_peer(const Card &card) {
   Peer &peer = image_->peer[card.host_rank];
   if (peer.out != nullptr)
     return true;
-  const Shared shared{std::uint32_t(host_ranks_)};
+  const Shared shared = shared_memory();
   unsigned char *theirs = memory_;
-  if (card.host_rank != host_rank_) {
+  if (card.host_rank != host_.rank) {
     theirs = static_cast<unsigned char *>(map_exported(card.memory, shared.bytes()));
     if (theirs == nullptr)
       return false;
@@ -149,7 +135,7 @@ bool Links::map_peer(const Card &card) {
   }
   auto words = [](unsigned char *at) { return reinterpret_cast<std::uint64_t *>(at); };
   auto counts = [](unsigned char *at) { return reinterpret_cast<std::uint32_t *>(at); };
-  auto me = std::uint32_t(host_rank_), other = std::uint32_t(card.host_rank);
+  auto me = std::uint32_t(host_.rank), other = std::uint32_t(card.host_rank);
   peer.out = words(theirs + shared.channel(me));
   peer.out_freed = counts(memory_ + shared.freed(other));
   peer.in = words(memory_ + shared.channel(other));
@@ -170,14 +156,13 @@ void Links::set_up_state() {
     fatal("cannot allocate device memory for messages between kernels");
   state_ = static_cast<State *>(state);
   kept_data_ = static_cast<unsigned char *>(data);
-  image_->peers = std::uint32_t(host_ranks_);
+  image_->peers = std::uint32_t(host_.count());
   image_->first_posted = image_->last_posted = image_->first_kept = image_->last_kept = nothing;
   for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
     image_->kept[i].next =
         i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
   image_->free_large = small_kept;
-  image_->acks =
-      reinterpret_cast<std::uint64_t *>(memory_ + Shared{std::uint32_t(host_ranks_)}.acks());
+  image_->acks = reinterpret_cast<std::uint64_t *>(memory_ + shared_memory().acks());
   image_->kept_data = kept_data_;
   for (Line &line : image_->sending)
     line.free_until = channel_slots;
@@ -187,7 +172,8 @@ void Links::set_up_state() {
 std::string Links::map_all(const std::vector<Card> &cards, Joining &joining) {
   std::lock_guard lock(mutex_);
   Comm &entry = joining.entry;
-  if (std::any_of(cards.begin(), cards.end(), [&](const Card &c) { return c.host_id != host_id_; }))
+  if (std::any_of(cards.begin(), cards.end(),
+                  [&](const Card &c) { return c.host_id != host_.host(); }))
     return "its ranks run on several hosts";
   for (int rank = 0; rank < entry.size; ++rank) {
     const Card &card = cards[rank];
@@ -235,14 +221,23 @@ void Links::enter(const Joining &joining) {
   known_.push_back(joining.entry.handle);
 }
 
-/// Collective over `comm`, like the two below.
-void Links::release(MPI_Comm comm, Rounds &rounds) {
-  for (const Mapping &mapping : rounds.others)
+void Links::unmap_all(std::vector<Mapping> &mappings) {
+  for (const Mapping &mapping : mappings)
     unmap_exported(mapping.memory, mapping.bytes);
-  PMPI_Barrier(comm); // nobody has it mapped any more
+  mappings.clear();
+}
+
+void Links::free_own(const Rounds &rounds) {
   if (rounds.own != nullptr)
     free_exported(rounds.own, rounds.bytes);
   cudaFree(rounds.scratch);
+}
+
+/// Collective over `comm`, like the two below.
+void Links::release(MPI_Comm comm, Rounds &rounds) {
+  unmap_all(rounds.others);
+  PMPI_Barrier(comm); // nobody has it mapped any more
+  free_own(rounds);
 }
 
 bool Links::add(MPI_Comm comm) {

@@ -9,6 +9,7 @@
 // to rank: no lock is held while other ranks are waited for. (test/run/peer_threads.cu)
 #pragma once
 
+#include "../mpi/host_ranks.hpp"
 #include "exported_memory.hpp"
 #include "layout.hpp"
 
@@ -27,9 +28,11 @@ namespace gmpi::peer {
 
 class Links {
 public:
-  /// MPI_Init: collective.
-  static void start();
-  /// MPI_Finalize: no kernel of any rank runs any more.
+  /// MPI_Init.
+  static void start(const HostRanks &host);
+  /// MPI_Finalize: this rank's kernels have ended, and reach the others' memory no more.
+  void unmap_others();
+  /// And then all ranks have done that.
   static void stop();
   /// Between those; else null.
   static Links *instance();
@@ -47,7 +50,7 @@ public:
   void report_statistics();
   void report_leftovers();
 
-  Links();
+  explicit Links(const HostRanks &host);
   ~Links();
   Links(const Links &) = delete;
 
@@ -73,6 +76,9 @@ private:
   void set_up_state();
   void enter(const Joining &joining);
   void publish(std::uint32_t index);
+  Shared shared_memory() const { return {std::uint32_t(host_.count())}; }
+  static void unmap_all(std::vector<Mapping> &mappings);
+  static void free_own(const Rounds &rounds);
   static void release(MPI_Comm comm, Rounds &rounds);
 
   mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
@@ -80,7 +86,7 @@ private:
   std::atomic<int> device_in_use_{-1};
 
   std::mutex mutex_; ///< of all below; held across this rank's own work, never across MPI's
-  int host_rank_ = 0, host_ranks_ = 1, host_id_ = 0;
+  const HostRanks host_;
   int device_ = -1; ///< of memory_
   DeviceQueue *queue_ = nullptr;
   unsigned char *memory_ = nullptr; ///< what the others write
