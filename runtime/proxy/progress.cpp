@@ -104,7 +104,7 @@ bool Progress::take_attributes() {
   Attribute attribute;
   int taken = 0;
   for (; taken < at_once && ring.peek(attribute); ++taken) {
-    if (settings().stats)
+    if (settings().stats && !attribute.peer) // the proxy is told of a wait, and makes no call
       count_call(attribute);
     begin(attribute, ring.data());
     ring.release();
