@@ -195,7 +195,46 @@ std::string Links::map_all(const std::vector<Card> &cards, Joining &joining) {
 
 bool Links::has(MPI_Comm comm) const {
   std::lock_guard lock(known_mutex_);
-  return std::find(known_.begin(), known_.end(), comm) != known_.end();
+  return std::any_of(known_.begin(), known_.end(), [&](const Known &known) {
+    return known.comm == comm && known.against.empty();
+  });
+}
+
+std::string Links::against(MPI_Comm comm) const {
+  std::lock_guard lock(known_mutex_);
+  for (const Known &known : known_)
+    if (known.comm == comm)
+      return known.against;
+  return std::string(kernel_only) + " is not set";
+}
+
+void Links::note_against(MPI_Comm comm, const std::string &why) {
+  std::lock_guard lock(known_mutex_);
+  for (Known &known : known_)
+    if (known.comm == comm) {
+      known.against = why;
+      return;
+    }
+  known_.push_back({comm, why});
+}
+
+void Links::forget(MPI_Comm comm) {
+  std::lock_guard lock(known_mutex_);
+  std::erase_if(known_, [&](const Known &known) { return known.comm == comm; });
+}
+
+bool Links::has_neighbours(MPI_Comm comm) const {
+  MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  inter ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group);
+  std::vector<int> theirs(host_.world.size());
+  PMPI_Group_translate_ranks(world, host_.count(), host_.world.data(), group, theirs.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  theirs[host_.rank] = MPI_UNDEFINED;
+  return std::any_of(theirs.begin(), theirs.end(), [](int r) { return r != MPI_UNDEFINED; });
 }
 
 /// Tells kernels of an entry. Those that run do not know the communicator.
@@ -217,8 +256,7 @@ void Links::enter(const Joining &joining) {
   rounds_[joining.index] = joining.rounds;
   publish(joining.index);
   device_in_use_ = device_;
-  std::lock_guard known_lock(known_mutex_);
-  known_.push_back(joining.entry.handle);
+  note_against(joining.entry.handle, "");
 }
 
 void Links::unmap_all(std::vector<Mapping> &mappings) {
@@ -260,6 +298,7 @@ bool Links::add(MPI_Comm comm) {
   if (!against.empty())
     say("messages between kernels go by way of the host: %s", against.c_str());
   release(comm, joining.rounds);
+  note_against(comm, against.empty() ? "another rank has said why" : against);
   std::lock_guard lock(mutex_);
   if (joining.index != nothing)
     reserved_[joining.index] = false;
@@ -268,7 +307,7 @@ bool Links::add(MPI_Comm comm) {
 
 void Links::remove(MPI_Comm comm) {
   if (!has(comm))
-    return;
+    return forget(comm);
   PMPI_Barrier(comm); // no kernel uses it any more: its collectives have ended everywhere
   Rounds rounds;
   {
@@ -280,8 +319,7 @@ void Links::remove(MPI_Comm comm) {
     publish(index);
     rounds = std::exchange(rounds_[index], {});
     reserved_[index] = false;
-    std::lock_guard known_lock(known_mutex_);
-    std::erase(known_, comm);
+    forget(comm);
   }
   release(comm, rounds);
 }
@@ -291,6 +329,8 @@ void Links::report_statistics() {
     return;
   unsigned long long counted[2] = {};
   cudaMemcpy(counted, &state_->calls, sizeof(counted), cudaMemcpyDeviceToHost);
+  if (counted[0] == 0)
+    return;
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", counted[0],
       counted[1]);
 }

@@ -26,6 +26,10 @@ class DeviceQueue;
 
 namespace gmpi::peer {
 
+/// Info key: the program asserts that host code exchanges no messages with kernels on the
+/// communicator.
+constexpr const char *kernel_only = "gmpi_assert_kernel_only";
+
 class Links {
 public:
   /// MPI_Init.
@@ -42,8 +46,13 @@ public:
   bool add(MPI_Comm comm);
   /// The communicator is about to be freed. Collective.
   void remove(MPI_Comm comm);
-  /// Any thread; waits for nobody.
+  // Any thread; these wait for nobody.
   bool has(MPI_Comm comm) const;
+  /// Why kernels do not carry the communicator's messages; "" where they do.
+  std::string against(MPI_Comm comm) const;
+  void note_against(MPI_Comm comm, const std::string &why);
+  /// Whether other ranks of `comm` run on this host.
+  bool has_neighbours(MPI_Comm comm) const;
   /// The device whose kernels reach the others; below 0: no communicator has been added yet.
   int device() const { return device_in_use_; }
   /// For GMPI_STATS.
@@ -75,6 +84,7 @@ private:
   bool map_peer(const Card &card);
   void set_up_state();
   void enter(const Joining &joining);
+  void forget(MPI_Comm comm);
   void publish(std::uint32_t index);
   Shared shared_memory() const { return {std::uint32_t(host_.count())}; }
   static void unmap_all(std::vector<Mapping> &mappings);
@@ -82,7 +92,11 @@ private:
   static void release(MPI_Comm comm, Rounds &rounds);
 
   mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
-  std::vector<MPI_Comm> known_;    ///< that have been added
+  struct Known {
+    MPI_Comm comm;
+    std::string against; ///< why it was not added, or ""
+  };
+  std::vector<Known> known_; ///< for which it was asked
   std::atomic<int> device_in_use_{-1};
 
   std::mutex mutex_; ///< of all below; held across this rank's own work, never across MPI's
