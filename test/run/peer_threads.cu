@@ -1,8 +1,6 @@
 // Several host threads set communicators up for kernels' own messages at once, and free them, each rank's
 // in an order of its own. Messages with equal tags stay on their communicators.
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
-// UNSUPPORTED: suite-thread
-// (The MPI library's own locks are more than ThreadSanitizer can follow.)
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-3 %t
 #include "Inputs/check.h"
