@@ -2,7 +2,6 @@
 #include "choose_device.hpp"
 
 #include <cuda_runtime.h>
-#include <mpi.h>
 
 namespace gmpi::launch {
 
@@ -28,12 +27,7 @@ bool program_has_chosen() {
 
 } // namespace
 
-void choose_device() {
-  MPI_Comm host = MPI_COMM_NULL;
-  int rank = 0;
-  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-  PMPI_Comm_rank(host, &rank);
-  PMPI_Comm_free(&host);
+void choose_device(int host_rank) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     cudaGetLastError(); // no GPU: the program will meet that error itself
@@ -41,7 +35,7 @@ void choose_device() {
   }
   if (program_has_chosen())
     return;
-  int device = rank % devices;
+  int device = host_rank % devices;
 #ifndef GMPI_DEVICE_CPU
   // What has been set aside for local memory stays: see reserve_local_memory().
   cudaInitDevice(device, cudaDeviceLmemResizeToMax, cudaInitDeviceFlagsAreValid);

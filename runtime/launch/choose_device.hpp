@@ -5,6 +5,6 @@
 namespace gmpi::launch {
 
 /// Called by MPI_Init. A program that has called cudaSetDevice, or does later, keeps its choice.
-void choose_device();
+void choose_device(int host_rank);
 
 } // namespace gmpi::launch

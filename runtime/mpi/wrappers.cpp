@@ -2,6 +2,7 @@
 // initialisation, which starts the proxy; requests, since a kernel's may be waited for on the host;
 // error handlers; and the collectives that kernels may call, because a blocking collective on one
 // rank does not match the nonblocking one that the proxy makes on another; and the end of a communicator.
+#include "../launch/choose_device.hpp"
 #include "../launch/launch.hpp"
 #include "../peer/links.hpp"
 #include "../proxy/backoff.hpp"
@@ -12,10 +13,12 @@
 #include "../proxy/report.hpp"
 #include "../proxy/settings.hpp"
 #include "../proxy/start.hpp"
-#include "../launch/choose_device.hpp"
+#include "../proxy/transports.hpp"
+#include "host_ranks.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace gmpi {
@@ -32,10 +35,11 @@ int initialize(int *argc, char ***argv, int required, int *provided) {
   if (provided != nullptr)
     *provided = std::max(required, got);
   install_error_handler();
-  launch::choose_device();
+  HostRanks host = find_host_ranks();
+  launch::choose_device(host.rank);
   note_main_thread(required);
   Proxy::start();
-  peer::Links::start();
+  peer::Links::start(host);
   for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
     if (settings().peer)
       peer::Links::instance()->add(comm);
@@ -86,8 +90,7 @@ int wait_for_kernel_request(MPI_Request *request, MPI_Status *status) {
   return error;
 }
 
-/// Info key: the program asserts that host code exchanges no messages with kernels on the communicator.
-constexpr const char *kernel_only = "gmpi_assert_kernel_only";
+using peer::kernel_only;
 
 /// A new communicator, or one whose info has changed: do kernels carry its messages? All its ranks ask.
 void consider_peer(MPI_Comm comm, MPI_Info info) {
@@ -100,12 +103,18 @@ void consider_peer(MPI_Comm comm, MPI_Info info) {
   int found = 0;
   if (info != MPI_INFO_NULL)
     PMPI_Info_get(info, kernel_only, sizeof(value) - 1, value, &found);
-  int asserted = settings().peer || (found && std::strcmp(value, "true") == 0), all = 0;
-  PMPI_Allreduce(&asserted, &all, 1, MPI_INT, MPI_LAND, comm);
-  if (asserted && !all)
+  int asserted = settings().peer || (found && std::strcmp(value, "true") == 0);
+  int asserting = 0, size = 0;
+  PMPI_Allreduce(&asserted, &asserting, 1, MPI_INT, MPI_SUM, comm);
+  PMPI_Comm_size(comm, &size);
+  if (asserted && asserting < size)
     say("%s is not set by all ranks of the communicator: it is ignored", kernel_only);
-  if (all && !links->has(comm))
+  if (asserting == 0 || links->has(comm))
+    return;
+  if (asserting == size)
     links->add(comm);
+  else
+    links->note_against(comm, std::string(kernel_only) + " is not set by all its ranks");
 }
 
 void release_communicator(MPI_Comm comm) {
@@ -113,6 +122,8 @@ void release_communicator(MPI_Comm comm) {
     links->remove(comm);
   if (Proxy *proxy = Proxy::instance())
     proxy->release_communicator(comm);
+  if (settings().stats)
+    transports::forget(comm);
 }
 
 void refuse_kernel_requests(const char *function, int count, const MPI_Request *requests) {
@@ -143,10 +154,12 @@ int MPI_Finalize() {
       HostWait wait;
       cudaDeviceSynchronize();
     }
+    peer::Links &links = *peer::Links::instance();
+    links.unmap_others();
     // Ranks that are not there yet may be waiting for this one: they are told that it has finished.
     proxy->wait_for_all_ranks();
-    peer::Links::instance()->report_statistics();
-    peer::Links::instance()->report_leftovers();
+    links.report_statistics();
+    links.report_leftovers();
     peer::Links::stop();
     Proxy::stop();
   }

@@ -28,6 +28,11 @@ constexpr std::uint32_t portion_slots = 16;
 constexpr std::uint32_t eager_bytes = 65536;
 constexpr std::uint32_t max_peers = 64; ///< ranks on a host
 constexpr std::uint32_t max_comms = 64;
+constexpr std::uint32_t max_requests = 1024; ///< by request slot
+/// A communicator's context is a number that its rank 0 has counted, and that rank's among those of
+/// its host: whoever sets communicators up at the same time never agrees on the same.
+constexpr std::uint32_t counted_context_bits = 14, context_bits = 20;
+static_assert(max_peers <= 1u << (context_bits - counted_context_bits));
 constexpr std::uint32_t any_source = 0xffff;
 
 /// Of messages that have arrived before their receive, so many are kept with up to small_bytes of
@@ -56,25 +61,27 @@ enum class MessageKind : std::uint8_t {
 /// A message's first two packets.
 struct Header {
   MessageKind kind;
-  std::uint16_t context; ///< of the communicator
+  std::uint32_t context; ///< of the communicator; below 2^context_bits
   std::uint16_t request; ///< the sender's, where it waits for the match
   std::uint16_t serial;  ///< and which use of it
   std::int32_t tag;
   std::uint64_t bytes; ///< below 2^48
 };
 
-/// The two data words of packet 0 or 1 of a message.
+/// The two data words of packet 0 or 1 of a message. The first: tag, context, kind, request.
 GMPI_HOST_DEVICE inline std::uint64_t pack_header(const Header &header, std::uint32_t packet) {
+  static_assert(max_requests <= 1u << 10 && std::uint32_t(MessageKind::data) < 1u << 2 &&
+                32 + context_bits + 2 + 10 == 64);
   return packet == 0 ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
-                           std::uint64_t(header.kind) << 48 | std::uint64_t(header.request) << 52
+                           std::uint64_t(header.kind) << 52 | std::uint64_t(header.request) << 54
                      : header.bytes | std::uint64_t(header.serial) << 48;
 }
 GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t second) {
   Header header{};
   header.tag = static_cast<std::int32_t>(first);
-  header.context = static_cast<std::uint16_t>(first >> 32);
-  header.kind = static_cast<MessageKind>(first >> 48 & 15);
-  header.request = static_cast<std::uint16_t>(first >> 52);
+  header.context = static_cast<std::uint32_t>(first >> 32 & ((1u << context_bits) - 1));
+  header.kind = static_cast<MessageKind>(first >> 52 & 3);
+  header.request = static_cast<std::uint16_t>(first >> 54);
   header.bytes = second & ((std::uint64_t(1) << 48) - 1);
   header.serial = static_cast<std::uint16_t>(second >> 48);
   return header;
@@ -87,7 +94,7 @@ struct Shared {
   static constexpr std::size_t channel_bytes =
       std::size_t(channel_slots) * slot_packets * packet_words * sizeof(std::uint64_t);
   static constexpr std::size_t freed_bytes = channel_slots * sizeof(std::uint32_t);
-  static constexpr std::size_t acks_bytes = 1024 * packet_words * sizeof(std::uint64_t);
+  static constexpr std::size_t acks_bytes = max_requests * packet_words * sizeof(std::uint64_t);
 
   /// Packets from `source`.
   std::size_t channel(std::uint32_t source) const { return source * channel_bytes; }
@@ -112,7 +119,7 @@ struct Peer {
 /// A communicator whose messages kernels carry themselves.
 struct Comm {
   MPI_Comm handle;
-  std::uint32_t context; ///< the same on all its ranks; 0: free
+  std::uint32_t context; ///< the same on all its ranks, and no other's there; 0: free
   std::int32_t rank, size;
   std::uint32_t round;              ///< of collective calls, so far
   std::uint64_t *rounds[max_peers]; ///< by rank: [2][size][round_packets], in that rank's memory
@@ -191,7 +198,7 @@ struct State {
   unsigned long long calls, bytes; ///< for statistics
   Peer peer[max_peers];
   Line sending[max_peers], receiving[max_peers];
-  Request requests[1024];
+  Request requests[max_requests];
   Comm comms[max_comms];
   Kept kept[small_kept + large_kept];
 };

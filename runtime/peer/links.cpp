@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace gmpi::peer {
+
+static_assert(request_slots <= max_requests);
 
 namespace {
 
@@ -31,77 +34,100 @@ std::size_t bytes_of_rounds(int ranks) {
 struct Links::Card {
   int usable;
   int host_id, host_rank;
-  std::uint32_t next_context;
+  std::uint32_t context; ///< of rank 0: the new communicator's
   ExportHandle memory, rounds;
 };
 
+/// A communicator on its way in.
+struct Links::Joining {
+  std::uint32_t index = nothing; ///< of its entry
+  Comm entry{};
+  Rounds rounds;
+};
+
 Links *Links::instance() { return the_links().get(); }
-void Links::start() { the_links() = std::make_unique<Links>(); }
+void Links::start(const HostRanks &host) { the_links() = std::make_unique<Links>(host); }
 void Links::stop() { the_links().reset(); }
 
-Links::Links() {
-  MPI_Comm host = MPI_COMM_NULL;
-  int world_rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-  PMPI_Comm_rank(host, &host_rank_);
-  PMPI_Comm_size(host, &host_ranks_);
-  host_id_ = world_rank;
-  PMPI_Bcast(&host_id_, 1, MPI_INT, 0, host);
-  PMPI_Comm_free(&host);
+Links::Links(const HostRanks &host) : host_(host) {}
+
+void Links::unmap_others() {
+  for (Rounds &rounds : rounds_)
+    unmap_all(rounds.others);
+  unmap_all(mapped_);
 }
 
 Links::~Links() {
   for (const Rounds &rounds : rounds_)
-    for (const Mapping &mapping : rounds.others)
-      unmap_exported(mapping.memory, mapping.bytes);
-  for (const Mapping &mapping : mapped_)
-    unmap_exported(mapping.memory, mapping.bytes);
-  PMPI_Barrier(MPI_COMM_WORLD); // nobody has it mapped any more
-  for (const Rounds &rounds : rounds_) {
-    if (rounds.own != nullptr)
-      free_exported(rounds.own, rounds.bytes);
-    cudaFree(rounds.scratch);
-  }
+    free_own(rounds);
   cudaFree(kept_data_);
   cudaFree(state_);
   if (memory_ != nullptr)
-    free_exported(memory_, Shared{std::uint32_t(host_ranks_)}.bytes());
+    free_exported(memory_, shared_memory().bytes());
+}
+
+/// An entry for the communicator and, on its rank 0, a context.
+std::string Links::reserve(Joining &joining, Card &card) {
+  auto free = std::find(reserved_.begin(), reserved_.end(), false);
+  if (free == reserved_.end() || counted_contexts_ + 1 >= 1u << counted_context_bits)
+    return "there are too many such communicators";
+  *free = true;
+  joining.index = static_cast<std::uint32_t>(free - reserved_.begin());
+  if (joining.entry.rank == 0)
+    card.context = std::uint32_t(host_.rank) << counted_context_bits | ++counted_contexts_;
+  return "";
+}
+
+std::string Links::allocate(Joining &joining, int device, Card &card) {
+  const char *failed = "device memory could not be allocated, or not shared with other processes";
+  Rounds &rounds = joining.rounds;
+  if (memory_ == nullptr)
+    memory_ = static_cast<unsigned char *>(allocate_exported(shared_memory().bytes(), handle_));
+  if (memory_ == nullptr)
+    return failed;
+  device_ = device;
+  set_up_state();
+  rounds.bytes = bytes_of_rounds(joining.entry.size);
+  rounds.own = static_cast<unsigned char *>(allocate_exported(rounds.bytes, card.rounds));
+  void *scratch = nullptr;
+  if (rounds.own == nullptr || cudaMalloc(&scratch, 2 * round_bytes) != cudaSuccess) {
+    cudaGetLastError(); // the program's messages have another way
+    return failed;
+  }
+  rounds.scratch = static_cast<unsigned char *>(scratch);
+  card.memory = handle_;
+  joining.entry.scratch = rounds.scratch;
+  joining.entry.rounds[joining.entry.rank] = reinterpret_cast<std::uint64_t *>(rounds.own);
+  return "";
 }
 
 /// This rank's part, before anything is said to the others. Returns what stands against it, or "".
-std::string Links::prepare(MPI_Comm comm, Card &card) {
-  card = {0, host_id_, host_rank_, next_context_, {}, {}};
-  int size = 0, device = 0;
-  PMPI_Comm_size(comm, &size);
+std::string Links::prepare(MPI_Comm comm, Joining &joining, Card &card) {
+  std::lock_guard lock(mutex_);
+  joining.entry.handle = comm;
+  PMPI_Comm_rank(comm, &joining.entry.rank);
+  PMPI_Comm_size(comm, &joining.entry.size);
+  card = {0, host_.host(), host_.rank, 0, {}, {}};
+  int device = 0;
   cudaGetDevice(&device);
-  if (host_ranks_ > int(max_peers))
+  if (host_.count() > int(max_peers))
     return "more than " + std::to_string(max_peers) + " ranks run on this host";
   if (device_ >= 0 && device != device_)
     return "device " + std::to_string(device_) +
-           " was current when an earlier communicator got it, " + "and now it is device " +
+           " was current when this was asked for an earlier communicator, and now it is device " +
            std::to_string(device);
-  if (next_context_ > 0xffff ||
-      (image_ && std::none_of(image_->comms, image_->comms + max_comms,
-                              [](const Comm &entry) { return entry.context == 0; })))
-    return "there are too many such communicators";
-  device_ = device;
-  if (memory_ == nullptr)
-    memory_ = static_cast<unsigned char *>(
-        allocate_exported(Shared{std::uint32_t(host_ranks_)}.bytes(), handle_));
-  if (memory_ == nullptr)
-    return "device memory could not be allocated, or not shared with other processes";
-  card.memory = handle_;
-  return "";
+  if (std::string against = reserve(joining, card); !against.empty())
+    return against;
+  return allocate(joining, device, card);
 }
 
 bool Links::map_peer(const Card &card) {
   Peer &peer = image_->peer[card.host_rank];
   if (peer.out != nullptr)
     return true;
-  const Shared shared{std::uint32_t(host_ranks_)};
+  const Shared shared = shared_memory();
   unsigned char *theirs = memory_;
-  if (card.host_rank != host_rank_) {
+  if (card.host_rank != host_.rank) {
     theirs = static_cast<unsigned char *>(map_exported(card.memory, shared.bytes()));
     if (theirs == nullptr)
       return false;
@@ -109,7 +135,7 @@ bool Links::map_peer(const Card &card) {
   }
   auto words = [](unsigned char *at) { return reinterpret_cast<std::uint64_t *>(at); };
   auto counts = [](unsigned char *at) { return reinterpret_cast<std::uint32_t *>(at); };
-  auto me = std::uint32_t(host_rank_), other = std::uint32_t(card.host_rank);
+  auto me = std::uint32_t(host_.rank), other = std::uint32_t(card.host_rank);
   peer.out = words(theirs + shared.channel(me));
   peer.out_freed = counts(memory_ + shared.freed(other));
   peer.in = words(memory_ + shared.channel(other));
@@ -130,22 +156,25 @@ void Links::set_up_state() {
     fatal("cannot allocate device memory for messages between kernels");
   state_ = static_cast<State *>(state);
   kept_data_ = static_cast<unsigned char *>(data);
-  image_->peers = std::uint32_t(host_ranks_);
+  image_->peers = std::uint32_t(host_.count());
   image_->first_posted = image_->last_posted = image_->first_kept = image_->last_kept = nothing;
   for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
     image_->kept[i].next =
         i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
   image_->free_large = small_kept;
-  image_->acks =
-      reinterpret_cast<std::uint64_t *>(memory_ + Shared{std::uint32_t(host_ranks_)}.acks());
+  image_->acks = reinterpret_cast<std::uint64_t *>(memory_ + shared_memory().acks());
   image_->kept_data = kept_data_;
   for (Line &line : image_->sending)
     line.free_until = channel_slots;
   queue_->copy_to_device(state_, image_.get(), sizeof(State));
 }
 
-std::string Links::map_all(const std::vector<Card> &cards, Comm &entry,
-                           std::vector<Mapping> &others) {
+std::string Links::map_all(const std::vector<Card> &cards, Joining &joining) {
+  std::lock_guard lock(mutex_);
+  Comm &entry = joining.entry;
+  if (std::any_of(cards.begin(), cards.end(),
+                  [&](const Card &c) { return c.host_id != host_.host(); }))
+    return "its ranks run on several hosts";
   for (int rank = 0; rank < entry.size; ++rank) {
     const Card &card = cards[rank];
     if (!map_peer(card))
@@ -154,21 +183,58 @@ std::string Links::map_all(const std::vector<Card> &cards, Comm &entry,
     entry.rank_of[card.host_rank] = static_cast<std::uint16_t>(rank);
     if (rank == entry.rank)
       continue;
-    std::size_t bytes = bytes_of_rounds(entry.size);
-    void *memory = map_exported(card.rounds, bytes);
+    void *memory = map_exported(card.rounds, joining.rounds.bytes);
     if (memory == nullptr)
       return "this rank's GPU does not reach rank " + std::to_string(rank) + "'s";
-    others.push_back({memory, bytes});
+    joining.rounds.others.push_back({memory, joining.rounds.bytes});
     entry.rounds[rank] = static_cast<std::uint64_t *>(memory);
   }
+  entry.context = cards[0].context;
   return "";
 }
 
 bool Links::has(MPI_Comm comm) const {
-  std::lock_guard lock(mutex_);
-  return image_ && std::any_of(image_->comms, image_->comms + max_comms, [&](const Comm &entry) {
-           return entry.context != 0 && entry.handle == comm;
-         });
+  std::lock_guard lock(known_mutex_);
+  return std::any_of(known_.begin(), known_.end(), [&](const Known &known) {
+    return known.comm == comm && known.against.empty();
+  });
+}
+
+std::string Links::against(MPI_Comm comm) const {
+  std::lock_guard lock(known_mutex_);
+  for (const Known &known : known_)
+    if (known.comm == comm)
+      return known.against;
+  return std::string(kernel_only) + " is not set";
+}
+
+void Links::note_against(MPI_Comm comm, const std::string &why) {
+  std::lock_guard lock(known_mutex_);
+  for (Known &known : known_)
+    if (known.comm == comm) {
+      known.against = why;
+      return;
+    }
+  known_.push_back({comm, why});
+}
+
+void Links::forget(MPI_Comm comm) {
+  std::lock_guard lock(known_mutex_);
+  std::erase_if(known_, [&](const Known &known) { return known.comm == comm; });
+}
+
+bool Links::has_neighbours(MPI_Comm comm) const {
+  MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  inter ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group);
+  std::vector<int> theirs(host_.world.size());
+  PMPI_Group_translate_ranks(world, host_.count(), host_.world.data(), group, theirs.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  theirs[host_.rank] = MPI_UNDEFINED;
+  return std::any_of(theirs.begin(), theirs.end(), [](int r) { return r != MPI_UNDEFINED; });
 }
 
 /// Tells kernels of an entry. Those that run do not know the communicator.
@@ -183,87 +249,79 @@ void Links::publish(std::uint32_t index) {
   queue_->set_peer(state_, world);
 }
 
-bool Links::add(MPI_Comm comm) {
+void Links::enter(const Joining &joining) {
   std::lock_guard lock(mutex_);
-  int rank = 0, size = 0, inter = 0;
-  PMPI_Comm_test_inter(comm, &inter);
-  if (inter)
-    return false;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &size);
+  image_->comms[joining.index] = joining.entry;
+  image_->comms_used = std::max(image_->comms_used, joining.index + 1);
+  rounds_[joining.index] = joining.rounds;
+  publish(joining.index);
+  device_in_use_ = device_;
+  note_against(joining.entry.handle, "");
+}
+
+void Links::unmap_all(std::vector<Mapping> &mappings) {
+  for (const Mapping &mapping : mappings)
+    unmap_exported(mapping.memory, mapping.bytes);
+  mappings.clear();
+}
+
+void Links::free_own(const Rounds &rounds) {
+  if (rounds.own != nullptr)
+    free_exported(rounds.own, rounds.bytes);
+  cudaFree(rounds.scratch);
+}
+
+/// Collective over `comm`, like the two below.
+void Links::release(MPI_Comm comm, Rounds &rounds) {
+  unmap_all(rounds.others);
+  PMPI_Barrier(comm); // nobody has it mapped any more
+  free_own(rounds);
+}
+
+bool Links::add(MPI_Comm comm) {
+  Joining joining;
   Card card;
-  std::string against = prepare(comm, card);
-  Rounds rounds;
-  if (against.empty()) {
-    set_up_state();
-    rounds.bytes = bytes_of_rounds(size);
-    rounds.own = static_cast<unsigned char *>(allocate_exported(rounds.bytes, card.rounds));
-    void *scratch = nullptr;
-    if (rounds.own == nullptr || cudaMalloc(&scratch, 2 * round_bytes) != cudaSuccess)
-      against = "device memory could not be allocated, or not shared with other processes";
-    rounds.scratch = static_cast<unsigned char *>(scratch);
-  }
+  std::string against = prepare(comm, joining, card);
   card.usable = against.empty();
-  std::vector<Card> cards(size);
+  std::vector<Card> cards(joining.entry.size);
   PMPI_Allgather(&card, sizeof(card), MPI_BYTE, cards.data(), sizeof(card), MPI_BYTE, comm);
   bool all = std::all_of(cards.begin(), cards.end(), [](const Card &c) { return c.usable; });
-  if (all &&
-      std::any_of(cards.begin(), cards.end(), [&](const Card &c) { return c.host_id != host_id_; }))
-    against = "its ranks run on several hosts";
-  Comm entry{};
-  entry.handle = comm;
-  entry.rank = rank;
-  entry.size = size;
-  entry.scratch = rounds.scratch;
-  entry.rounds[rank] = reinterpret_cast<std::uint64_t *>(rounds.own);
-  if (all && against.empty())
-    against = map_all(cards, entry, rounds.others);
+  if (all)
+    against = map_all(cards, joining);
   int mine = all && against.empty(), everyone = 0;
   PMPI_Allreduce(&mine, &everyone, 1, MPI_INT, MPI_LAND, comm);
-  if (!everyone) {
-    if (!against.empty())
-      say("messages between kernels go by way of the host: %s", against.c_str());
-    for (const Mapping &mapping : rounds.others)
-      unmap_exported(mapping.memory, mapping.bytes);
-    if (rounds.own != nullptr)
-      free_exported(rounds.own, rounds.bytes);
-    cudaFree(rounds.scratch);
-    return false;
+  if (everyone) {
+    enter(joining);
+    PMPI_Barrier(comm); // before anybody's kernel writes here
+    return true;
   }
-  for (const Card &other : cards)
-    next_context_ = std::max(next_context_, other.next_context);
-  entry.context = next_context_++;
-  std::uint32_t index = 0;
-  while (image_->comms[index].context != 0)
-    ++index;
-  image_->comms[index] = entry;
-  image_->comms_used = std::max(image_->comms_used, index + 1);
-  if (rounds_.size() <= index)
-    rounds_.resize(index + 1);
-  rounds_[index] = std::move(rounds);
-  publish(index);
-  PMPI_Barrier(comm); // before anybody's kernel writes here
-  return true;
+  if (!against.empty())
+    say("messages between kernels go by way of the host: %s", against.c_str());
+  release(comm, joining.rounds);
+  note_against(comm, against.empty() ? "another rank has said why" : against);
+  std::lock_guard lock(mutex_);
+  if (joining.index != nothing)
+    reserved_[joining.index] = false;
+  return false;
 }
 
 void Links::remove(MPI_Comm comm) {
-  std::lock_guard lock(mutex_);
-  for (std::uint32_t i = 0; image_ && i < image_->comms_used; ++i) {
-    Comm &entry = image_->comms[i];
-    if (entry.context == 0 || entry.handle != comm)
-      continue;
-    PMPI_Barrier(comm); // no kernel uses it any more: its collectives have ended everywhere
-    entry.context = 0;
-    publish(i);
-    Rounds &rounds = rounds_[i];
-    for (const Mapping &mapping : rounds.others)
-      unmap_exported(mapping.memory, mapping.bytes);
-    PMPI_Barrier(comm); // nobody has it mapped any more
-    free_exported(rounds.own, rounds.bytes);
-    cudaFree(rounds.scratch);
-    rounds = {};
-    return;
+  if (!has(comm))
+    return forget(comm);
+  PMPI_Barrier(comm); // no kernel uses it any more: its collectives have ended everywhere
+  Rounds rounds;
+  {
+    std::lock_guard lock(mutex_);
+    std::uint32_t index = 0;
+    while (image_->comms[index].context == 0 || image_->comms[index].handle != comm)
+      ++index;
+    image_->comms[index].context = 0;
+    publish(index);
+    rounds = std::exchange(rounds_[index], {});
+    reserved_[index] = false;
+    forget(comm);
   }
+  release(comm, rounds);
 }
 
 void Links::report_statistics() {
@@ -271,6 +329,8 @@ void Links::report_statistics() {
     return;
   unsigned long long counted[2] = {};
   cudaMemcpy(counted, &state_->calls, sizeof(counted), cudaMemcpyDeviceToHost);
+  if (counted[0] == 0)
+    return;
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", counted[0],
       counted[1]);
 }

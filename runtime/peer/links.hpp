@@ -4,11 +4,17 @@
 // Invariant: a communicator is added by all its ranks together, and then on all of them or on none.
 // The memory is that of one device, the first that was current; it is mapped when a communicator is
 // added and stays until MPI_Finalize.
+//
+// Host threads may add and remove different communicators at once, in orders that differ from rank
+// to rank: no lock is held while other ranks are waited for. (test/run/peer_threads.cu)
 #pragma once
 
+#include "../mpi/host_ranks.hpp"
 #include "exported_memory.hpp"
 #include "layout.hpp"
 
+#include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,11 +26,17 @@ class DeviceQueue;
 
 namespace gmpi::peer {
 
+/// Info key: the program asserts that host code exchanges no messages with kernels on the
+/// communicator.
+constexpr const char *kernel_only = "gmpi_assert_kernel_only";
+
 class Links {
 public:
-  /// MPI_Init: collective.
-  static void start();
-  /// MPI_Finalize: no kernel of any rank runs any more.
+  /// MPI_Init.
+  static void start(const HostRanks &host);
+  /// MPI_Finalize: this rank's kernels have ended, and reach the others' memory no more.
+  void unmap_others();
+  /// And then all ranks have done that.
   static void stop();
   /// Between those; else null.
   static Links *instance();
@@ -34,14 +46,20 @@ public:
   bool add(MPI_Comm comm);
   /// The communicator is about to be freed. Collective.
   void remove(MPI_Comm comm);
+  // Any thread; these wait for nobody.
   bool has(MPI_Comm comm) const;
-  /// The device whose kernels reach the others; below 0: none yet.
-  int device() const { return state_ != nullptr ? device_ : -1; }
+  /// Why kernels do not carry the communicator's messages; "" where they do.
+  std::string against(MPI_Comm comm) const;
+  void note_against(MPI_Comm comm, const std::string &why);
+  /// Whether other ranks of `comm` run on this host.
+  bool has_neighbours(MPI_Comm comm) const;
+  /// The device whose kernels reach the others; below 0: no communicator has been added yet.
+  int device() const { return device_in_use_; }
   /// For GMPI_STATS.
   void report_statistics();
   void report_leftovers();
 
-  Links();
+  explicit Links(const HostRanks &host);
   ~Links();
   Links(const Links &) = delete;
 
@@ -50,17 +68,40 @@ private:
     void *memory;
     std::size_t bytes;
   };
+  /// Memory for a communicator's collective calls.
+  struct Rounds {
+    unsigned char *own = nullptr, *scratch = nullptr;
+    std::size_t bytes = 0;
+    std::vector<Mapping> others;
+  };
   struct Card;
+  struct Joining;
 
-  std::string prepare(MPI_Comm comm, Card &card);
-  std::string map_all(const std::vector<Card> &cards, Comm &entry, std::vector<Mapping> &rounds);
+  std::string prepare(MPI_Comm comm, Joining &joining, Card &card);
+  std::string allocate(Joining &joining, int device, Card &card);
+  std::string reserve(Joining &joining, Card &card);
+  std::string map_all(const std::vector<Card> &cards, Joining &joining);
   bool map_peer(const Card &card);
   void set_up_state();
+  void enter(const Joining &joining);
+  void forget(MPI_Comm comm);
   void publish(std::uint32_t index);
+  Shared shared_memory() const { return {std::uint32_t(host_.count())}; }
+  static void unmap_all(std::vector<Mapping> &mappings);
+  static void free_own(const Rounds &rounds);
+  static void release(MPI_Comm comm, Rounds &rounds);
 
-  mutable std::mutex mutex_;
-  int host_rank_ = 0, host_ranks_ = 1, host_id_ = 0;
-  int device_ = -1;
+  mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
+  struct Known {
+    MPI_Comm comm;
+    std::string against; ///< why it was not added, or ""
+  };
+  std::vector<Known> known_; ///< for which it was asked
+  std::atomic<int> device_in_use_{-1};
+
+  std::mutex mutex_; ///< of all below; held across this rank's own work, never across MPI's
+  const HostRanks host_;
+  int device_ = -1; ///< of memory_
   DeviceQueue *queue_ = nullptr;
   unsigned char *memory_ = nullptr; ///< what the others write
   ExportHandle handle_{};
@@ -68,13 +109,9 @@ private:
   unsigned char *kept_data_ = nullptr;
   std::unique_ptr<State> image_; ///< as the host has set it up
   std::vector<Mapping> mapped_;
-  struct Rounds {
-    unsigned char *own = nullptr, *scratch = nullptr;
-    std::size_t bytes = 0;
-    std::vector<Mapping> others;
-  };
-  std::vector<Rounds> rounds_; ///< by entry of the communicator
-  std::uint32_t next_context_ = 1;
+  std::array<bool, max_comms> reserved_{}; ///< entries of communicators, also of those under way
+  std::array<Rounds, max_comms> rounds_;   ///< by entry
+  std::uint32_t counted_contexts_ = 0;
 };
 
 } // namespace gmpi::peer

@@ -32,13 +32,22 @@ struct Alone : OneThread {
 
 // --- the proxy's knowledge ---
 
-/// Packs the Attribute of a call that is one of the functions F.
+/// Packs the call of an Attribute that is one of the functions F.
 template <Function... F>
 GMPI_DEVICE void pack_one_of(const Attribute &attribute, std::uint64_t *words) {
   ((same(attribute.function, F) ? pack_call(F, attribute.site, attribute.arguments, words)
                                 : void()),
    ...);
+}
+
+/// Posts an Attribute about a call that kernels carry out.
+GMPI_OUT_OF_LINE void post_call(const Attribute &attribute) {
+  std::uint64_t words[attribute_words] = {};
+  pack_one_of<Function::Send, Function::Ssend, Function::Isend, Function::Recv, Function::Irecv,
+              Function::Sendrecv, Function::Barrier, Function::Bcast, Function::Reduce,
+              Function::Allreduce>(attribute, words);
   pack_head(attribute, words);
+  write_words(context, take_ticket(context), words);
 }
 
 /// Tells the proxy of a wait, once it is long: for its reports.
@@ -50,11 +59,7 @@ GMPI_OUT_OF_LINE void tell_of(State &state, Wait &wait) {
   attribute.arguments.dest = attribute.arguments.source = attribute.arguments.root = wait.rank;
   attribute.arguments.send_tag = attribute.arguments.recv_tag = wait.tag;
   atomicAdd(&state.summary.told, 1u);
-  std::uint64_t words[attribute_words] = {};
-  pack_one_of<Function::Send, Function::Ssend, Function::Isend, Function::Recv, Function::Irecv,
-              Function::Sendrecv, Function::Barrier, Function::Bcast, Function::Reduce,
-              Function::Allreduce>(attribute, words);
-  write_words(context, take_ticket(context), words);
+  post_call(attribute);
 }
 GMPI_OUT_OF_LINE void tell_end(State &state, Wait &wait) {
   tell(Function::carried, wait.call.scope, wait.call.site, wait.told);

@@ -92,7 +92,7 @@ GMPI_DEVICE Header header_of(const Comm &comm, int tag, unsigned long long bytes
   MessageKind kind = bytes > eager_bytes ? MessageKind::announced
                      : synchronous       ? MessageKind::synchronous
                                          : MessageKind::eager;
-  return {kind, static_cast<std::uint16_t>(comm.context), 0, 0, tag, bytes};
+  return {kind, comm.context, 0, 0, tag, bytes};
 }
 
 /// One thread takes the message's slots and says what its team does at once.

@@ -9,6 +9,7 @@
 #include "report.hpp"
 #include "settings.hpp"
 #include "start.hpp"
+#include "transports.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -104,7 +105,7 @@ bool Progress::take_attributes() {
   Attribute attribute;
   int taken = 0;
   for (; taken < at_once && ring.peek(attribute); ++taken) {
-    if (settings().stats)
+    if (settings().stats && !attribute.peer) // the proxy is told of a wait, and makes no call
       count_call(attribute);
     begin(attribute, ring.data());
     ring.release();
@@ -233,6 +234,8 @@ void Progress::communicate(Operation &operation, const unsigned char *data) {
             "themselves (GMPI_PEER, gmpi_assert_kernel_only); run it with GMPI_LOWER=queue, or with a "
             "smaller grid",
             name_of(attribute.function), place(attribute.site).c_str());
+  if (settings().stats)
+    transports::count_reason(attribute);
   if (attribute.in_bytes == unknown_bytes)
     return refuse(operation, MPI_ERR_TYPE,
                   "a kernel can send and receive predefined datatypes only, and this is none");
@@ -245,7 +248,12 @@ void Progress::communicate(Operation &operation, const unsigned char *data) {
   operation.out = buffers.out_bytes <= inline_bytes
                       ? HostData{payload(attribute.slot), buffers.out_bytes, HostData::payload}
                       : allocate(buffers.out_bytes);
-  if (!attribute.inline_in && buffers.in_bytes != 0) {
+  const bool copied_in = !attribute.inline_in && buffers.in_bytes != 0;
+  if (settings().stats)
+    transports::count(copied_in || buffers.out_bytes > inline_bytes ? transports::staged
+                                                                    : transports::inlined,
+                      buffers.in_bytes);
+  if (copied_in) {
     operation.in = allocate(buffers.in_bytes);
     return move_in(operation);
   }

@@ -8,6 +8,7 @@
 #include "backoff.hpp"
 #include "host_wait.hpp"
 #include "report.hpp"
+#include "transports.hpp"
 
 namespace gmpi {
 
@@ -26,6 +27,7 @@ void Proxy::stop() {
   the_proxy()->driver_.reset(); // it needs the proxy to the end of its last launch
   the_proxy()->end_thread();
   launch::report_statistics();
+  transports::report();
   the_proxy()->watchdog_.close();
   the_proxy().reset();
 }

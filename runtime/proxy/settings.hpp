@@ -7,7 +7,7 @@
 //                      where the grid is resident as a whole)
 //   GMPI_PEER=1        messages of kernels on one host go from kernel to kernel; the host program asserts
 //                      that it exchanges none with kernels
-//   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost
+//   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost, and how messages went
 #pragma once
 
 #include <cstddef>

@@ -89,6 +89,23 @@ struct PeerChannel : testing::Test {
   }
 };
 
+TEST(PeerHeader, fields_do_not_meet) {
+  const Header header{MessageKind::data, (1u << context_bits) - 1, max_requests - 1, 0xffff, -2,
+                      (1ull << 48) - 2};
+  Header got = unpack_header(pack_header(header, 0), pack_header(header, 1));
+  EXPECT_EQ(got.kind, header.kind);
+  EXPECT_EQ(got.context, header.context);
+  EXPECT_EQ(got.request, header.request);
+  EXPECT_EQ(got.serial, header.serial);
+  EXPECT_EQ(got.tag, header.tag);
+  EXPECT_EQ(got.bytes, header.bytes);
+  const Header empty{MessageKind::eager, 0, 0, 0, -1, 0};
+  got = unpack_header(pack_header(empty, 0), pack_header(empty, 1));
+  EXPECT_EQ(got.context, 0u);
+  EXPECT_EQ(got.request, 0u);
+  EXPECT_EQ(got.kind, MessageKind::eager);
+}
+
 TEST_F(PeerChannel, carries_any_length_from_and_to_any_address_across_the_rings_end) {
   std::vector<unsigned char> from(eager_bytes + 64), to(eager_bytes + 64);
   std::iota(from.begin(), from.end(), 0);
