@@ -35,9 +35,9 @@ template <class T> GMPI_DEVICE bool same(T a, T b) {
   return a == b;
 #else
   int yes;
-  asm("{.reg .pred p; setp.eq.u32 p, %1, %2; selp.s32 %0, 1, 0, p;}"
+  asm("{.reg .pred p; setp.eq.u64 p, %1, %2; selp.s32 %0, 1, 0, p;}"
       : "=r"(yes)
-      : "r"(static_cast<std::uint32_t>(a)), "r"(static_cast<std::uint32_t>(b)));
+      : "l"(static_cast<std::uint64_t>(a)), "l"(static_cast<std::uint64_t>(b)));
   return yes;
 #endif
 }

@@ -7,18 +7,18 @@
 namespace gmpi::device::peer {
 
 GMPI_DEVICE Reduction reduction_of(MPI_Op op) {
-  // Not a switch: handles need not be constants.
-  return op == MPI_SUM    ? Reduction::sum
-         : op == MPI_MAX  ? Reduction::max
-         : op == MPI_MIN  ? Reduction::min
-         : op == MPI_PROD ? Reduction::prod
-         : op == MPI_LAND ? Reduction::land
-         : op == MPI_BAND ? Reduction::band
-         : op == MPI_LOR  ? Reduction::lor
-         : op == MPI_BOR  ? Reduction::bor
-         : op == MPI_LXOR ? Reduction::lxor
-         : op == MPI_BXOR ? Reduction::bxor
-                          : Reduction::none;
+  auto is = [op](MPI_Op other) { return same(to_word(op), to_word(other)); };
+  return is(MPI_SUM)    ? Reduction::sum
+         : is(MPI_MAX)  ? Reduction::max
+         : is(MPI_MIN)  ? Reduction::min
+         : is(MPI_PROD) ? Reduction::prod
+         : is(MPI_LAND) ? Reduction::land
+         : is(MPI_BAND) ? Reduction::band
+         : is(MPI_LOR)  ? Reduction::lor
+         : is(MPI_BOR)  ? Reduction::bor
+         : is(MPI_LXOR) ? Reduction::lxor
+         : is(MPI_BXOR) ? Reduction::bxor
+                        : Reduction::none;
 }
 
 GMPI_DEVICE bool can_reduce(MPI_Op op, MPI_Datatype datatype) {
