@@ -27,21 +27,6 @@ inline Context context;
 static __constant__ Context context;
 #endif
 
-/// Whether a is b, such that nvcc makes no jump table of a chain of such questions. What is called
-/// unseen, or by what is, must have none (no switch of more than three cases): of such a function
-/// there is one copy in use for all kernels of a file, but each kernel has its own tables.
-template <class T> GMPI_DEVICE bool same(T a, T b) {
-#ifdef GMPI_DEVICE_CPU
-  return a == b;
-#else
-  int yes;
-  asm("{.reg .pred p; setp.eq.u64 p, %1, %2; selp.s32 %0, 1, 0, p;}"
-      : "=r"(yes)
-      : "l"(static_cast<std::uint64_t>(a)), "l"(static_cast<std::uint64_t>(b)));
-  return yes;
-#endif
-}
-
 /// A parameter's type, where arguments must not decide on it.
 template <class T> struct Exactly {
   using Type = T;

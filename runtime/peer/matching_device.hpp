@@ -282,14 +282,14 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
     return is_free(state.peer[request.peer].out_freed, request.first + end - 1);
   };
   const RequestState now = state_of(request);
-  if (same(now, RequestState::queued))
+  if (now == RequestState::queued)
     return is_there(slots_of(request.header));
-  if (same(now, RequestState::sending))
+  if (now == RequestState::sending)
     return is_there(portion_end(request.header, request.moved));
-  if (same(now, RequestState::awaiting_match))
+  if (now == RequestState::awaiting_match)
     return Packet::load(state.acks + index * packet_words)
         .shows(lap_of_serial(request.header.serial));
-  return same(now, RequestState::receiving) &&
+  return now == RequestState::receiving &&
          has_message(state, request.peer, request.first + request.moved);
 }
 
@@ -357,7 +357,10 @@ GMPI_DEVICE bool lacks_match(const State &state, std::uint32_t own, const Summar
   const Request &request = state.requests[own];
   auto its = static_cast<RequestState>(load_relaxed_device(&request.state));
   Packet match = Packet::load(state.acks + own * packet_words);
-  return its == RequestState::awaiting_match && !match.shows(lap_of_serial(request.header.serial));
+  // Not by &&: ptxas 13.0 takes the state itself for the answer then, in some kernels.
+  std::uint32_t waits = its == RequestState::awaiting_match;
+  std::uint32_t missing = !match.shows(lap_of_serial(request.header.serial));
+  return (waits & missing) != 0;
 }
 
 /// One look at what there is to do for this rank.

@@ -32,24 +32,6 @@ struct Alone : OneThread {
 
 // --- the proxy's knowledge ---
 
-/// Packs the call of an Attribute that is one of the functions F.
-template <Function... F>
-GMPI_DEVICE void pack_one_of(const Attribute &attribute, std::uint64_t *words) {
-  ((same(attribute.function, F) ? pack_call(F, attribute.site, attribute.arguments, words)
-                                : void()),
-   ...);
-}
-
-/// Posts an Attribute about a call that kernels carry out.
-GMPI_OUT_OF_LINE void post_call(const Attribute &attribute) {
-  std::uint64_t words[attribute_words] = {};
-  pack_one_of<Function::Send, Function::Ssend, Function::Isend, Function::Recv, Function::Irecv,
-              Function::Sendrecv, Function::Barrier, Function::Bcast, Function::Reduce,
-              Function::Allreduce>(attribute, words);
-  pack_head(attribute, words);
-  write_words(context, take_ticket(context), words);
-}
-
 /// Tells the proxy of a wait, once it is long: for its reports.
 GMPI_OUT_OF_LINE void tell_of(State &state, Wait &wait) {
   Attribute attribute = make_attribute(wait.call.function, wait.call.scope, wait.call.site);
@@ -59,7 +41,7 @@ GMPI_OUT_OF_LINE void tell_of(State &state, Wait &wait) {
   attribute.arguments.dest = attribute.arguments.source = attribute.arguments.root = wait.rank;
   attribute.arguments.send_tag = attribute.arguments.recv_tag = wait.tag;
   atomicAdd(&state.summary.told, 1u);
-  post_call(attribute);
+  post(context, attribute);
 }
 GMPI_OUT_OF_LINE void tell_end(State &state, Wait &wait) {
   tell(Function::carried, wait.call.scope, wait.call.site, wait.told);
@@ -123,21 +105,21 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
   step.transfer = {peer.out,     peer.out_freed, request.first,
                    request.data, request.room,   request.header};
   const RequestState now = state_of(request);
-  if (same(now, RequestState::queued)) {
+  if (now == RequestState::queued) {
     if (are_free(peer.out_freed, request.first, request.first + all))
       step.kind = Step::write;
-  } else if (same(now, RequestState::sending)) {
+  } else if (now == RequestState::sending) {
     step.high = all - low < step_slots ? all : low + step_slots;
     step.check = true;
     step.kind = Step::write;
-  } else if (same(now, RequestState::receiving)) {
+  } else if (now == RequestState::receiving) {
     step.transfer.ring = peer.in;
     step.transfer.freed = peer.in_freed;
     if (request.header.kind == MessageKind::data)
       step.high = find_arrived(state, request, low, all);
     if (step.high != low)
       step.kind = Step::read;
-  } else if (same(now, RequestState::awaiting_match)) {
+  } else if (now == RequestState::awaiting_match) {
     Packet match = Packet::load(state.acks + index * packet_words);
     if (!match.shows(lap_of_serial(request.header.serial)))
       return;

@@ -7,18 +7,18 @@
 namespace gmpi::device::peer {
 
 GMPI_DEVICE Reduction reduction_of(MPI_Op op) {
-  auto is = [op](MPI_Op other) { return same(to_word(op), to_word(other)); };
-  return is(MPI_SUM)    ? Reduction::sum
-         : is(MPI_MAX)  ? Reduction::max
-         : is(MPI_MIN)  ? Reduction::min
-         : is(MPI_PROD) ? Reduction::prod
-         : is(MPI_LAND) ? Reduction::land
-         : is(MPI_BAND) ? Reduction::band
-         : is(MPI_LOR)  ? Reduction::lor
-         : is(MPI_BOR)  ? Reduction::bor
-         : is(MPI_LXOR) ? Reduction::lxor
-         : is(MPI_BXOR) ? Reduction::bxor
-                        : Reduction::none;
+  // Not a switch: handles need not be constants.
+  return op == MPI_SUM    ? Reduction::sum
+         : op == MPI_MAX  ? Reduction::max
+         : op == MPI_MIN  ? Reduction::min
+         : op == MPI_PROD ? Reduction::prod
+         : op == MPI_LAND ? Reduction::land
+         : op == MPI_BAND ? Reduction::band
+         : op == MPI_LOR  ? Reduction::lor
+         : op == MPI_BOR  ? Reduction::bor
+         : op == MPI_LXOR ? Reduction::lxor
+         : op == MPI_BXOR ? Reduction::bxor
+                          : Reduction::none;
 }
 
 GMPI_DEVICE bool can_reduce(MPI_Op op, MPI_Datatype datatype) {
@@ -30,27 +30,35 @@ GMPI_DEVICE bool can_reduce(MPI_Op op, MPI_Datatype datatype) {
 }
 
 template <class T> GMPI_DEVICE T reduce_one(Reduction reduction, T a, T b) {
-  if (same(reduction, Reduction::sum))
-    return static_cast<T>(a + b);
-  if (same(reduction, Reduction::max))
+  switch (reduction) {
+  case Reduction::max:
     return a < b ? b : a;
-  if (same(reduction, Reduction::min))
+  case Reduction::min:
     return b < a ? b : a;
-  if (same(reduction, Reduction::prod))
+  case Reduction::sum:
+    return static_cast<T>(a + b);
+  case Reduction::prod:
     return static_cast<T>(a * b);
+  default:
+    break;
+  }
   if constexpr (std::is_integral<T>::value) {
-    if (same(reduction, Reduction::land))
+    switch (reduction) {
+    case Reduction::land:
       return a && b;
-    if (same(reduction, Reduction::lor))
+    case Reduction::lor:
       return a || b;
-    if (same(reduction, Reduction::lxor))
+    case Reduction::lxor:
       return !a != !b;
-    if (same(reduction, Reduction::band))
+    case Reduction::band:
       return static_cast<T>(a & b);
-    if (same(reduction, Reduction::bor))
+    case Reduction::bor:
       return static_cast<T>(a | b);
-    if (same(reduction, Reduction::bxor))
+    case Reduction::bxor:
       return static_cast<T>(a ^ b);
+    default:
+      break;
+    }
   }
   return a;
 }
@@ -71,27 +79,30 @@ GMPI_DEVICE std::uint64_t reduce_each(Reduction reduction, std::uint64_t a, std:
 
 GMPI_OUT_OF_LINE std::uint64_t reduce(Reduction reduction, Number number, std::uint64_t a,
                                       std::uint64_t b) {
-  if (same(number, Number::float64))
+  switch (number) {
+  case Number::float64:
     return reduce_each<double>(reduction, a, b);
-  if (same(number, Number::float32))
+  case Number::float32:
     return reduce_each<float>(reduction, a, b);
-  if (same(number, Number::int32))
-    return reduce_each<std::int32_t>(reduction, a, b);
-  if (same(number, Number::uint32))
-    return reduce_each<std::uint32_t>(reduction, a, b);
-  if (same(number, Number::int64))
-    return reduce_each<std::int64_t>(reduction, a, b);
-  if (same(number, Number::uint64))
-    return reduce_each<std::uint64_t>(reduction, a, b);
-  if (same(number, Number::int8))
+  case Number::int8:
     return reduce_each<std::int8_t>(reduction, a, b);
-  if (same(number, Number::uint8))
+  case Number::uint8:
     return reduce_each<std::uint8_t>(reduction, a, b);
-  if (same(number, Number::int16))
+  case Number::int16:
     return reduce_each<std::int16_t>(reduction, a, b);
-  if (same(number, Number::uint16))
+  case Number::uint16:
     return reduce_each<std::uint16_t>(reduction, a, b);
-  return a;
+  case Number::int32:
+    return reduce_each<std::int32_t>(reduction, a, b);
+  case Number::uint32:
+    return reduce_each<std::uint32_t>(reduction, a, b);
+  case Number::int64:
+    return reduce_each<std::int64_t>(reduction, a, b);
+  case Number::uint64:
+    return reduce_each<std::uint64_t>(reduction, a, b);
+  default:
+    return a;
+  }
 }
 
 } // namespace gmpi::device::peer

@@ -333,7 +333,7 @@ GMPI_NOINLINE int peer::refuse_truncated(PeerTeam peer_team, Call call, MPI_Comm
     waiting.slot = acquire_slot(context);
     waiting.turn = use_slot(attribute, waiting.slot);
     attribute.arguments.comm = comm;
-    peer::post_call(attribute);
+    post(context, attribute);
   }
   CallResult result = drain(team, waiting, nullptr, nullptr);
   team.sync();
