@@ -195,32 +195,24 @@ std::string Links::map_all(const std::vector<Card> &cards, Joining &joining) {
 
 bool Links::has(MPI_Comm comm) const {
   std::lock_guard lock(known_mutex_);
-  return std::any_of(known_.begin(), known_.end(), [&](const Known &known) {
-    return known.comm == comm && known.against.empty();
-  });
+  auto known = known_.find(comm);
+  return known != known_.end() && known->second.empty();
 }
 
 std::string Links::against(MPI_Comm comm) const {
   std::lock_guard lock(known_mutex_);
-  for (const Known &known : known_)
-    if (known.comm == comm)
-      return known.against;
-  return std::string(kernel_only) + " is not set";
+  auto known = known_.find(comm);
+  return known != known_.end() ? known->second : std::string(kernel_only) + " is not set";
 }
 
 void Links::note_against(MPI_Comm comm, const std::string &why) {
   std::lock_guard lock(known_mutex_);
-  for (Known &known : known_)
-    if (known.comm == comm) {
-      known.against = why;
-      return;
-    }
-  known_.push_back({comm, why});
+  known_[comm] = why;
 }
 
 void Links::forget(MPI_Comm comm) {
   std::lock_guard lock(known_mutex_);
-  std::erase_if(known_, [&](const Known &known) { return known.comm == comm; });
+  known_.erase(comm);
 }
 
 bool Links::has_neighbours(MPI_Comm comm) const {

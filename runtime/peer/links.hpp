@@ -15,6 +15,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -92,11 +93,7 @@ private:
   static void release(MPI_Comm comm, Rounds &rounds);
 
   mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
-  struct Known {
-    MPI_Comm comm;
-    std::string against; ///< why it was not added, or ""
-  };
-  std::vector<Known> known_; ///< for which it was asked
+  std::map<MPI_Comm, std::string> known_; ///< for which it was asked: why it was not added, or ""
   std::atomic<int> device_in_use_{-1};
 
   std::mutex mutex_; ///< of all below; held across this rank's own work, never across MPI's

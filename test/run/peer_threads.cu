@@ -37,14 +37,6 @@ template <class Act> static void with_threads(std::vector<MPI_Comm> &comms, Act 
     thread.join();
 }
 
-static void assert_kernel_only(MPI_Comm &comm) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "gmpi_assert_kernel_only", "true");
-  MPI_Comm_set_info(comm, info);
-  MPI_Info_free(&info);
-}
-
 static void expect_in_use(MPI_Comm comm) {
   MPI_Info info;
   MPI_Comm_get_info(comm, &info);
@@ -58,7 +50,7 @@ static void expect_in_use(MPI_Comm comm) {
 static void check(std::vector<MPI_Comm> &comms, int round) {
   for (MPI_Comm &comm : comms)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  with_threads(comms, assert_kernel_only);
+  with_threads(comms, [](MPI_Comm &comm) { test::assert_kernel_only(comm); });
   auto value = [round](int rank, int i) { return 10000 * rank + 100 * round + i; };
   test::Array<MPI_Comm> on_device(count);
   test::Array<int> data(count), got(count, -1), sums(count, -1);

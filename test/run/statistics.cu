@@ -76,14 +76,6 @@ static void run(MPI_Comm comm, int count) {
   test::synchronize();
 }
 
-static void assert_kernel_only(MPI_Comm comm, const char *value) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "gmpi_assert_kernel_only", value);
-  MPI_Comm_set_info(comm, info);
-  MPI_Info_free(&info);
-}
-
 /// More communicators than kernels carry messages of, beside MPI_COMM_WORLD and MPI_COMM_SELF.
 static void many() {
   std::vector<MPI_Comm> comms(70);
@@ -119,7 +111,7 @@ int main(int argc, char **argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &halo);
   MPI_Comm_set_name(halo, what == "one" ? "half" : "halo");
   if (what == "one") {
-    assert_kernel_only(halo, test::rank == 0 ? "true" : "false");
+    test::assert_kernel_only(halo, test::rank == 0 ? "true" : "false");
     run(halo, 1);
   } else {
     test::Array<char> bytes(2);

@@ -83,6 +83,15 @@ inline int end() {
   return all != 0;
 }
 
+/// Asserts of the communicator, collectively, that only kernels use it, or takes that back.
+inline void assert_kernel_only(MPI_Comm comm, const char *value = "true") {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "gmpi_assert_kernel_only", value);
+  MPI_Comm_set_info(comm, info);
+  MPI_Info_free(&info);
+}
+
 /// Device memory that begins as `count` times `fill`.
 template <class T> class Array {
 public:
