@@ -27,28 +27,34 @@ inline Context context;
 static __constant__ Context context;
 #endif
 
-/// The function's address, such that the compiler cannot see through it.
+/// A parameter's type, where arguments must not decide on it.
+template <class T> struct Exactly {
+  using Type = T;
+};
+
+/// Calls `function` by its address, such that the compiler cannot see through it.
 template <class Result, class... Values>
-GMPI_DEVICE auto unseen(Result (*function)(Values...)) -> Result (*)(Values...) {
-#ifdef GMPI_DEVICE_CPU
-  return function;
-#else
-  return reinterpret_cast<Result (*)(Values...)>(reinterpret_cast<std::uint64_t>(function) +
-                                                 context.zero);
+GMPI_DEVICE Result call_unseen(Result (*function)(Values...),
+                               typename Exactly<Values>::Type... values) {
+#ifndef GMPI_DEVICE_CPU
+  function = reinterpret_cast<Result (*)(Values...)>(reinterpret_cast<std::uint64_t>(function) +
+                                                     context.zero);
 #endif
+  return function(static_cast<Values>(values)...);
 }
 
-/// `function` itself or, with -DGMPI_FEW_REGISTERS, its address that the compiler cannot see
-/// through. nvcc gives functions that call each other registers side by side, so a kernel needs its
-/// own and all that the longest chain of calls needs. What it does not know to be called saves what
-/// it takes: then a kernel needs as many as it needs itself, or the hungriest of the functions, and
-/// calls take longer.
+/// Calls `function` as it is or, with -DGMPI_FEW_REGISTERS, by its address that the compiler cannot
+/// see through. nvcc gives functions that call each other registers side by side, so a kernel needs
+/// its own and all that the longest chain of calls needs. What it does not know to be called saves
+/// what it takes: then a kernel needs as many as it needs itself, or the hungriest of the
+/// functions, and calls take longer.
 template <class Result, class... Values>
-GMPI_DEVICE auto apart(Result (*function)(Values...)) -> Result (*)(Values...) {
+GMPI_DEVICE Result call_apart(Result (*function)(Values...),
+                              typename Exactly<Values>::Type... values) {
 #ifdef GMPI_FEW_REGISTERS
-  return unseen(function);
+  return call_unseen(function, static_cast<Values>(values)...);
 #else
-  return function;
+  return function(static_cast<Values>(values)...);
 #endif
 }
 
@@ -181,18 +187,24 @@ GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand wha
   return (round << 2 | std::uint32_t(what)) | std::uint64_t(std::uint32_t(error)) << 32;
 }
 
-/// Gives a command to the waiting blocks. All living blocks but this one have arrived; `arrived` is
-/// how many arrivals this takes back. The leading block's leader calls it.
+/// Gives a command to the waiting blocks, in two steps: what is stored between them need not be
+/// seen by whoever gets it. All living blocks but this one have arrived; `arrived` is how many
+/// arrivals this takes back. The leading block's leader calls it.
+GMPI_DEVICE void prepare_command(BlockState &block, unsigned long long arrived) {
+  if (grid_blocks() > 1) // (where the others have left, this block's own arrival)
+    add_relaxed_device(&block.launch->membership, ~arrived + 1);
+  if (block.living_blocks > 1)
+    fence_device();
+}
+GMPI_DEVICE void give_command(BlockState &block, GridCommand what,
+                              std::int32_t error = MPI_SUCCESS) {
+  if (block.living_blocks > 1)
+    store_relaxed_device(&block.launch->command, command_word(++block.round, what, error));
+}
 GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long arrived,
                          std::int32_t error = MPI_SUCCESS) {
-  if (block.living_blocks == 1) {
-    if (grid_blocks() > 1) // the others have left: only this block's own arrival to take back
-      add_relaxed_device(&block.launch->membership, ~arrived + 1);
-    return;
-  }
-  add_relaxed_device(&block.launch->membership, ~arrived + 1);
-  ++block.round;
-  store_release_device(&block.launch->command, command_word(block.round, what, error));
+  prepare_command(block, arrived);
+  give_command(block, what, error);
 }
 
 /// Tells the proxy that nothing of this launch runs any more, and leaves its state as it was found.
@@ -253,7 +265,7 @@ public:
     block.departed = 1;
     if (atomicSub(&block.living, 1u) == 1 &&
         launch != nullptr) // null: a segment; its driver sees its end
-      device::apart (&device::depart<>)(*launch, index);
+      device::call_apart(&device::depart<>, *launch, index);
   }
 
   Participant(const Participant &) = delete;

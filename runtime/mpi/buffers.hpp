@@ -8,10 +8,10 @@ namespace gmpi {
 
 /// A call's message data. A buffer may be null where its bytes are 0.
 struct Buffers {
-  const void *in;               ///< sent from here
+  const void *in; ///< sent from here
   std::uint64_t in_bytes;
-  void *out;                    ///< received here
-  std::uint64_t out_bytes;      ///< room
+  void *out;               ///< received here
+  std::uint64_t out_bytes; ///< room
 };
 
 /// `bytes(count, datatype)` tells the extent of so many elements. Where only the root sends or
@@ -53,7 +53,13 @@ GMPI_HOST_DEVICE inline Buffers buffers_of(Function function, const Arguments &a
   return b;
 }
 
-/// Whether a point-to-point call's peer is MPI_PROC_NULL: nobody is asked. (MPI_Sendrecv has two peers.)
+/// Whether the caller wants the message's source, tag and length.
+GMPI_HOST_DEVICE inline bool wants_status(const Arguments &a) {
+  return a.status != nullptr && a.status != MPI_STATUS_IGNORE;
+}
+
+/// Whether a point-to-point call's peer is MPI_PROC_NULL: nobody is asked. (MPI_Sendrecv has two
+/// peers.)
 GMPI_HOST_DEVICE inline bool goes_nowhere(Function function, const Arguments &a) {
   switch (function) {
   case Function::Send:

@@ -6,7 +6,19 @@
 
 namespace gmpi::device {
 
-/// Size and extent in bytes; extent 0 where the datatype is not a predefined one.
+/// What the host has said of the datatype; extent 0 where it is not a predefined one.
+GMPI_DEVICE DatatypeEntry look_up(MPI_Datatype datatype) {
+  std::uint32_t place = datatype_hash(datatype);
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < datatype_slots; ++i) {
+    const DatatypeEntry &entry = context.datatypes[(place + i) % datatype_slots];
+    if (entry.handle == datatype || entry.extent == 0)
+      return entry;
+  }
+  return {datatype, 0, 0, Number::none};
+}
+
+/// Its size and extent alone, in bytes.
 GMPI_DEVICE DatatypeEntry find_datatype(MPI_Datatype datatype) {
 #ifdef MPICH_VERSION
   // MPICH's handles of basic datatypes carry the size themselves.
@@ -16,14 +28,7 @@ GMPI_DEVICE DatatypeEntry find_datatype(MPI_Datatype datatype) {
     return {datatype, size, size, Number::none};
   }
 #endif
-  std::uint32_t place = datatype_hash(datatype);
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < datatype_slots; ++i) {
-    const DatatypeEntry &entry = context.datatypes[(place + i) % datatype_slots];
-    if (entry.handle == datatype || entry.extent == 0)
-      return entry;
-  }
-  return {datatype, 0, 0, Number::none};
+  return look_up(datatype);
 }
 
 /// Bytes of `count` elements in memory, unknown_bytes where the datatype is not a predefined one.

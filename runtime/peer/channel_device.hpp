@@ -117,7 +117,7 @@ struct DataWindow {
 /// One member's share of writing the message's slots from number `low` to before `high`.
 GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
                                   unsigned long long high, std::uint32_t rank, std::uint32_t size) {
-  constexpr int at_once = 4;
+  constexpr int at_once = 8;
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.header.bytes);
   const std::uint32_t headers = low == 0 ? header_packets : 0;
@@ -161,7 +161,7 @@ GMPI_DEVICE std::uint64_t await_packet(const std::uint64_t *from, std::uint32_t 
 /// One member's share of reading the same. The header has been read.
 GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsigned long long high,
                                  std::uint32_t rank, std::uint32_t size) {
-  constexpr int at_once = 4;
+  constexpr int at_once = 8;
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.room < t.header.bytes ? t.room : t.header.bytes);
   const std::uint32_t headers = low == 0 ? header_packets : 0;
@@ -198,11 +198,11 @@ GMPI_DEVICE void free_share(std::uint32_t *freed, unsigned long long first, unsi
     store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
 }
 
-/// Some members' part of a step: `slots` slots from `offset` on. Ends with their barrier.
+/// Carries the message's slots from number `low` to before `high`, as `step` says; all of a team's
+/// members. Ends with their barrier, but for what is given back.
 template <class Team>
-GMPI_DEVICE void do_part(const Team &team, const Step &step, unsigned long long offset,
-                         unsigned long long slots, std::uint32_t rank, std::uint32_t size) {
-  unsigned long long low = step.low + offset, high = low + slots;
+GMPI_DEVICE void carry(const Team &team, const Step &step, unsigned long long low,
+                       unsigned long long high, std::uint32_t rank, std::uint32_t size) {
   const Transfer &t = step.transfer;
   if (step.kind == Step::write) {
     write_share(t, low, high, rank, size);
@@ -243,10 +243,17 @@ GMPI_OUT_OF_LINE bool are_free(const std::uint32_t *freed, unsigned long long fi
   return all;
 }
 
+/// Slots from `first` to before `end` have been found free. Others look from there on, unless
+/// earlier ones are not known to be: they may have been taken.
+GMPI_DEVICE void note_free(Line &line, unsigned long long first, unsigned long long end) {
+  if (load_relaxed_device(&line.free_until) >= first)
+    atomicMax(&line.free_until, end);
+}
+
 /// The same, for what is taken next: looks a little ahead from what is known, and notes that.
 GMPI_OUT_OF_LINE bool find_free(State &state, std::uint32_t peer, unsigned long long end) {
   constexpr int at_once = 8;
-  constexpr unsigned long long ahead = 64;
+  constexpr unsigned long long ahead = 8;
   Line &line = state.sending[peer];
   const std::uint32_t *freed = state.peer[peer].out_freed;
   const unsigned long long known = load_relaxed_device(&line.free_until);

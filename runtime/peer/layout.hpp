@@ -6,7 +6,9 @@
 // packet arrives as one, so a packet whose two laps are right is whole and new, and nothing else
 // guards it: no flag, no fence. A message takes whole slots that follow each other, its header the
 // first two packets. The sender writes slot number q once the receiver has freed it q /
-// channel_slots times.
+// channel_slots times. A message's slots are carried portion by portion, from its first: the sender
+// begins a portion when all its slots are free, and writes it whole; so where a portion's first
+// packet is there, the rest is on its way.
 #pragma once
 
 #include "../mpi/mpi_library.hpp"
@@ -21,6 +23,7 @@ constexpr std::uint32_t slot_packets = 128;
 constexpr std::uint32_t packet_words = 2; ///< of eight bytes
 constexpr std::uint32_t packet_bytes = 8; ///< of data in a packet
 constexpr std::uint32_t header_packets = 2;
+constexpr std::uint32_t portion_slots = 16;
 /// Longer messages are announced, and sent when a receive has matched.
 constexpr std::uint32_t eager_bytes = 65536;
 constexpr std::uint32_t max_peers = 64; ///< ranks on a host
@@ -230,6 +233,23 @@ struct Step {
   bool check; ///< whether the slots to be written are free is not known yet
   unsigned long long low, high;
   Transfer transfer;
+};
+
+/// A long message that the blocks of a grid carry together: each takes the next portion, and waits
+/// until that can be written or read. The block that makes the grid's call sees to the rest.
+struct SharedTransfer {
+  Step step;                ///< of all slots that are left
+  std::uint32_t request;    ///< held meanwhile
+  unsigned long long next;  ///< no block has taken those from here on
+  unsigned long long limit; ///< those below can be carried without waiting
+  unsigned long long done;  ///< how many have been
+};
+
+struct SharedTransfers {
+  static constexpr std::uint32_t most = 4, stop = 1u << 31;
+  std::uint32_t count; ///< so many are there, and stay until the blocks are told to stop; with
+                       ///< `stop` no limit grows any more
+  SharedTransfer transfer[most];
 };
 
 } // namespace gmpi::peer

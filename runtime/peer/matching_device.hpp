@@ -26,10 +26,7 @@ GMPI_DEVICE Summary look(const State &state) {
 }
 
 GMPI_DEVICE bool try_lock(State &state) {
-  if (load_relaxed_device(&state.lock) != 0 || atomicCAS(&state.lock, 0u, 1u) != 0)
-    return false;
-  acquire_device();
-  return true;
+  return load_relaxed_device(&state.lock) == 0 && cas_acquire_device(&state.lock, 0, 1) == 0;
 }
 GMPI_DEVICE void lock(State &state) {
   while (!try_lock(state))
@@ -77,21 +74,31 @@ GMPI_DEVICE std::uint32_t take_first(std::uint32_t &first, std::uint32_t &last, 
   return nothing;
 }
 
+/// The links of the lists of posted receives, and of kept messages.
+struct NextRequest {
+  State &state;
+  GMPI_DEVICE std::uint32_t &operator()(std::uint32_t i) const { return state.requests[i].next; }
+};
+struct NextKept {
+  State &state;
+  GMPI_DEVICE std::uint32_t &operator()(std::uint32_t i) const { return state.kept[i].next; }
+};
+
 GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::uint32_t from) {
-  return take_first(
-      state.first_posted, state.last_posted,
-      [&](std::uint32_t i) -> std::uint32_t & { return state.requests[i].next; },
-      [&](std::uint32_t i) { return matches(state.requests[i], header, from); });
+  return take_first(state.first_posted, state.last_posted, NextRequest{state},
+                    [&](std::uint32_t i) { return matches(state.requests[i], header, from); });
 }
 GMPI_DEVICE std::uint32_t take_kept(State &state, const Request &request) {
-  return take_first(
-      state.first_kept, state.last_kept,
-      [&](std::uint32_t i) -> std::uint32_t & { return state.kept[i].next; },
-      [&](std::uint32_t i) { return matches(request, state.kept[i].header, state.kept[i].peer); });
+  return take_first(state.first_kept, state.last_kept, NextKept{state}, [&](std::uint32_t i) {
+    return matches(request, state.kept[i].header, state.kept[i].peer);
+  });
 }
 GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
-  append(state.first_posted, state.last_posted, index,
-         [&](std::uint32_t i) -> std::uint32_t & { return state.requests[i].next; });
+  append(state.first_posted, state.last_posted, index, NextRequest{state});
+}
+GMPI_DEVICE void append_kept(State &state, std::uint32_t place) {
+  append(state.first_kept, state.last_kept, place, NextKept{state});
+  atomicAdd(&state.summary.kept, 1u);
 }
 
 GMPI_DEVICE unsigned char *kept_memory(const State &state, std::uint32_t index) {
@@ -144,6 +151,22 @@ GMPI_DEVICE unsigned long long slots_of(const Header &header) {
   return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes);
 }
 
+/// The request's message is in the channel from slot `first` on, or on its way there.
+GMPI_DEVICE void start_receiving(State &state, std::uint32_t index, unsigned long long first) {
+  Request &request = state.requests[index];
+  request.first = first;
+  request.moved = 0;
+  set_state(request, RequestState::receiving);
+  activate(state, index);
+  atomicSub(&state.summary.posted, 1u);
+}
+
+/// Where the portion ends that begins with a message's slot number `low`.
+GMPI_DEVICE unsigned long long portion_end(const Header &header, unsigned long long low) {
+  unsigned long long all = slots_of(header);
+  return all - low < portion_slots ? all : low + portion_slots;
+}
+
 /// Gives the request its message, which lies in the channel from slot `first` on, or is announced
 /// there.
 GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &header,
@@ -151,16 +174,12 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
   Request &request = state.requests[index];
   request.peer = from;
   request.header = header;
-  request.first = first;
-  request.moved = 0;
   if (header.kind == MessageKind::announced) {
     set_state(request, RequestState::awaiting_data);
     acknowledge(state, from, header, index);
     return;
   }
-  set_state(request, RequestState::receiving);
-  activate(state, index);
-  atomicSub(&state.summary.posted, 1u);
+  start_receiving(state, index, first);
   if (header.kind == MessageKind::synchronous)
     acknowledge(state, from, header, index);
 }
@@ -168,13 +187,8 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
 /// The data of an announced message comes: its envelope is known.
 GMPI_DEVICE void give_data(State &state, const Header &header, unsigned long long first) {
   auto index = static_cast<std::uint32_t>(header.tag);
-  Request &request = state.requests[index];
-  request.header.kind = MessageKind::data;
-  request.first = first;
-  request.moved = 0;
-  set_state(request, RequestState::receiving);
-  activate(state, index);
-  atomicSub(&state.summary.posted, 1u);
+  state.requests[index].header.kind = MessageKind::data;
+  start_receiving(state, index, first);
 }
 
 // --- channels ---
@@ -222,9 +236,7 @@ GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t from,
       work = {WorkKind::keep, place};
       return next;
     }
-    append(state.first_kept, state.last_kept, place,
-           [&](std::uint32_t i) -> std::uint32_t & { return state.kept[i].next; });
-    atomicAdd(&state.summary.kept, 1u);
+    append_kept(state, place);
   }
   if (header.kind == MessageKind::announced || (posted == nothing && no_data))
     free_share(state.peer[from].in_freed, next, behind, 0, 1);
@@ -259,32 +271,26 @@ GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
 /// The message's data is in its place, and its slots are given back.
 GMPI_DEVICE void end_keeping(State &state, std::uint32_t place) {
   Kept &kept = state.kept[place];
-  append(state.first_kept, state.last_kept, place,
-         [&](std::uint32_t i) -> std::uint32_t & { return state.kept[i].next; });
-  atomicAdd(&state.summary.kept, 1u);
+  append_kept(state, place);
   unlock_channel(state, kept.peer, kept.first + slots_of(kept.header));
   unlock(state);
 }
 
 /// Whether carrying the request on would lead anywhere; the caller holds it.
 GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::uint32_t index) {
-  switch (state_of(request)) {
-  case RequestState::queued:
-  case RequestState::sending: {
-    unsigned long long needed = request.first + request.moved;
-    if (state_of(request) == RequestState::queued)
-      needed += slots_of(request.header) - 1;
-    return load_relaxed_system(state.peer[request.peer].out_freed + needed % channel_slots) >=
-           lap_of(needed) - 1;
-  }
-  case RequestState::awaiting_match:
+  auto is_there = [&](unsigned long long end) { // the last slot that is needed
+    return is_free(state.peer[request.peer].out_freed, request.first + end - 1);
+  };
+  const RequestState now = state_of(request);
+  if (now == RequestState::queued)
+    return is_there(slots_of(request.header));
+  if (now == RequestState::sending)
+    return is_there(portion_end(request.header, request.moved));
+  if (now == RequestState::awaiting_match)
     return Packet::load(state.acks + index * packet_words)
         .shows(lap_of_serial(request.header.serial));
-  case RequestState::receiving:
-    return has_message(state, request.peer, request.first + request.moved);
-  default:
-    return false;
-  }
+  return now == RequestState::receiving &&
+         has_message(state, request.peer, request.first + request.moved);
 }
 
 GMPI_DEVICE void let_go(Request &request) {
@@ -296,9 +302,8 @@ GMPI_DEVICE void let_go(Request &request) {
 /// looked at before it is held: it may have ended, and be another call's by now.
 GMPI_DEVICE bool try_carry_on(State &state, std::uint32_t index, std::uint32_t own) {
   Request &request = state.requests[index];
-  if (load_relaxed_device(&request.busy) != 0 || atomicCAS(&request.busy, 0u, 1u) != 0)
+  if (load_relaxed_device(&request.busy) != 0 || cas_acquire_device(&request.busy, 0, 1) != 0)
     return false;
-  acquire_device();
   if ((!request.own || index == own) && can_carry_on(state, request, index))
     return true;
   atomicExch(&request.busy, 0u); // nothing has been written
@@ -332,13 +337,42 @@ GMPI_OUT_OF_LINE Work look_for_active(State &state, std::uint32_t own) {
   return {};
 }
 
+/// Whether any channel has something that nobody has looked at; without the lock.
+GMPI_DEVICE bool has_messages(const State &state) {
+  bool any = false;
+  GMPI_NO_UNROLL
+  for (std::uint32_t peer = 0; peer < state.peers; ++peer) {
+    unsigned long long next = load_relaxed_device(&state.receiving[peer].next);
+    any = any || ((next & locked) == 0 && state.peer[peer].in != nullptr &&
+                  has_message(state, peer, next));
+  }
+  return any;
+}
+
+/// Whether all that is active is the caller's own request, and that waits for a match which has not
+/// come: nothing is looked at that others change meanwhile.
+GMPI_DEVICE bool lacks_match(const State &state, std::uint32_t own, const Summary &summary) {
+  if (own == nothing || summary.active != 1)
+    return false;
+  const Request &request = state.requests[own];
+  auto its = static_cast<RequestState>(load_relaxed_device(&request.state));
+  Packet match = Packet::load(state.acks + own * packet_words);
+  // Not by &&: ptxas 13.0 takes the state itself for the answer then, in some kernels.
+  std::uint32_t waits = its == RequestState::awaiting_match;
+  std::uint32_t missing = !match.shows(lap_of_serial(request.header.serial));
+  return (waits & missing) != 0;
+}
+
 /// One look at what there is to do for this rank.
 GMPI_DEVICE Work look_for_work(State &state, std::uint32_t own) {
   Summary summary = look(state);
+  if (lacks_match(state, own, summary))
+    summary.active = 0;
   Work work{};
   if (summary.active != 0)
     work = look_for_active(state, own);
-  if (work.kind == WorkKind::none && summary.posted != 0 && try_lock(state)) {
+  if (work.kind == WorkKind::none && summary.posted != 0 && has_messages(state) &&
+      try_lock(state)) {
     work = look_into_channels(state);
     if (work.kind != WorkKind::keep)
       unlock(state);

@@ -1,23 +1,10 @@
 // MPI's predefined reductions, on the eight bytes of a packet.
 #pragma once
 
+#include "../mpi/datatypes_device.hpp"
 #include "channel_device.hpp"
 
 namespace gmpi::device::peer {
-
-enum class Reduction : std::uint32_t {
-  none,
-  max,
-  min,
-  sum,
-  prod,
-  land,
-  band,
-  lor,
-  bor,
-  lxor,
-  bxor
-};
 
 GMPI_DEVICE Reduction reduction_of(MPI_Op op) {
   // Not a switch: handles need not be constants.
@@ -34,23 +21,9 @@ GMPI_DEVICE Reduction reduction_of(MPI_Op op) {
                           : Reduction::none;
 }
 
-/// What kind of number the datatype's elements are; none: not one that kernels reduce.
-GMPI_DEVICE Number number_of(MPI_Datatype datatype) {
-  std::uint32_t place = datatype_hash(datatype);
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < datatype_slots; ++i) {
-    const DatatypeEntry &entry = context.datatypes[(place + i) % datatype_slots];
-    if (entry.extent == 0)
-      break;
-    if (entry.handle == datatype)
-      return entry.number;
-  }
-  return Number::none;
-}
-
 GMPI_DEVICE bool can_reduce(MPI_Op op, MPI_Datatype datatype) {
   Reduction reduction = reduction_of(op);
-  Number number = number_of(datatype);
+  Number number = look_up(datatype).number;
   if (number == Number::float32 || number == Number::float64)
     return reduction >= Reduction::max && reduction <= Reduction::prod;
   return number != Number::none && reduction != Reduction::none;

@@ -13,6 +13,18 @@ struct Call {
   Site site;
 };
 
+/// How far a call has come before its team has done anything together.
+enum class Begun : std::uint32_t {
+  elsewhere, ///< it is the proxy's
+  nothing,
+  sending,   ///< its slots have been taken
+  receiving, ///< its message has been found, and is its own (of MPI_Sendrecv: and sent is the
+             ///< other)
+  writing,   ///< all that is left is to carry out the step; of MPI_Sendrecv: and to receive
+  reading,   ///< the same, and nothing is left then
+  over,
+};
+
 /// What is waited for: a request's end, slots of the channel to `peer`, or the others of a
 /// collective call.
 struct Wait {
@@ -27,6 +39,20 @@ struct Wait {
   std::uint32_t told; ///< the request slot under which the proxy knows of it, or `nothing`
 };
 
+enum class Reduction : std::uint32_t {
+  none,
+  max,
+  min,
+  sum,
+  prod,
+  land,
+  band,
+  lor,
+  bor,
+  lxor,
+  bxor
+};
+
 /// One rank's part in a round of a collective call.
 struct Round {
   std::uint32_t number;
@@ -34,12 +60,13 @@ struct Round {
   const unsigned char *in; ///< null: nothing but that it has begun
   unsigned char *out;      ///< null: the result is not wanted
   std::uint32_t bytes;
-  int root;                ///< of MPI_Bcast: the only part; else below 0
-  std::uint32_t reduction; ///< device::peer::Reduction
+  int root; ///< of MPI_Bcast: the only part; else below 0
+  Reduction reduction;
   Number datatype;
 };
 
 struct Share {
+  Begun begun;
   Work work;
   Step step;
   Wait wait;
@@ -47,9 +74,15 @@ struct Share {
   std::uint32_t request;    ///< what is left of a call, or `nothing`
   std::uint32_t place;      ///< where its message has been kept, or `nothing`
   bool waits;               ///< slots must become free first
+  bool shares;              ///< the grid's other blocks are to take part
   unsigned long long limit; ///< below it they are
   bool truncated;
   CallResult result;
+  // Of the launch's SharedTransfers, by transfer:
+  unsigned long long claims[SharedTransfers::most]; ///< portions that this block has taken
+  unsigned long long limits[SharedTransfers::most]; ///< as they have been told
+  bool ended[SharedTransfers::most];
+  std::uint32_t chosen; ///< the next to work on, or `nothing`
 };
 
 } // namespace gmpi::peer

@@ -1,17 +1,18 @@
-// One MPI call from a kernel, from the first barrier to the last: hand the data and an Attribute to
-// the proxy, serve the copies it asks for, and give every thread what the call returns.
+// One MPI call from a kernel by way of the proxy, from the first barrier to the last: hand the data
+// and an Attribute to the proxy, serve the copies it asks for, and give every thread what the call
+// returns.
 //
 // A call of grid scope: all blocks arrive; the block that completes the rendezvous makes the call
 // as a BlockTeam would, and the others wait in serve(), helping with large copies.
 //
 // The function is known where a call is compiled, and there is one piece of code for each function
-// and scope that a program uses (MPI_*, at the end). What they share is out of line and takes few
-// values: structs that go from function to function go by way of memory.
+// and scope that a program uses (../mpi/calls_device.hpp). What they share is out of line and takes
+// few values: structs that go from function to function go by way of memory.
 #pragma once
 
 #include "../mpi/buffers.hpp"
 #include "../mpi/datatypes_device.hpp"
-#include "../peer/collectives_device.hpp"
+#include "../peer/call_device.hpp"
 #include "call_result.hpp"
 #include "team_device.hpp"
 
@@ -212,27 +213,21 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
   bool detached = F == Function::Send && inline_in && !unknown && sends_in_range(team, a);
 
   Waiting waiting{};
-  waiting.want_status = a.status != nullptr && a.status != MPI_STATUS_IGNORE;
+  waiting.want_status = wants_status(a);
   waiting.expected = expected_with_reply(buffers.out_bytes);
   waiting.site = site;
   MPI_Request request = MPI_REQUEST_NULL;
   if (team.leads()) {
-    Attribute attribute{};
-    attribute.function = F;
-    attribute.scope = Team::scope;
-    attribute.launch = block_state().launch_index;
+    Attribute attribute = make_attribute(F, Team::scope, site);
     attribute.inline_in = inline_in;
     attribute.tagged = buffers.in_bytes != 0 && buffers.in_bytes <= tagged_bytes;
     attribute.detached = detached;
     attribute.in_bytes = unknown ? unknown_bytes : buffers.in_bytes;
     if (!detached) {
       waiting.slot = take_slot<Team>(nonblocking);
-      RequestRecord &record = context.records[waiting.slot];
-      waiting.turn = record.turn;
-      attribute.slot = waiting.slot;
-      attribute.turn = waiting.turn;
-      attribute.serial = record.serial;
+      waiting.turn = use_slot(attribute, waiting.slot);
       if (nonblocking) {
+        RequestRecord &record = context.records[waiting.slot];
         record.out = buffers.out;
         record.expected = waiting.expected;
         request = encode_request({waiting.slot, context.device, record.serial});
@@ -265,8 +260,8 @@ GMPI_DEVICE CallResult complete_peer(const CallerTeam &caller, std::uint32_t ind
   peer::OwnShare<CallerTeam> own;
   const auto team = peer::in_peer(caller, own.get());
   using Team = std::remove_const_t<decltype(team)>;
-  unseen(&peer::complete<Team>)(
-      team, {wait ? Function::Wait : Function::Test, Team::scope, site}, index, wait);
+  call_unseen(&peer::complete<Team>, team,
+              peer::Call{wait ? Function::Wait : Function::Test, Team::scope, site}, index, wait);
   CallResult result = team.shared().result;
   if (result.flag == 0)
     result.request = request;
@@ -312,14 +307,8 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
   } else if (team.leads()) {
     waiting.slot = acquire_slot(context);
     waiting.announce = false;
-    Attribute attribute{};
-    attribute.function = wait ? Function::Wait : Function::Test;
-    attribute.scope = Team::scope;
-    attribute.site = site;
-    attribute.launch = block_state().launch_index;
-    attribute.slot = waiting.slot;
-    attribute.turn = waiting.turn = context.records[waiting.slot].turn;
-    attribute.serial = context.records[waiting.slot].serial;
+    Attribute attribute = make_attribute(wait ? Function::Wait : Function::Test, Team::scope, site);
+    waiting.turn = use_slot(attribute, waiting.slot);
     attribute.in_bytes =
         is_kernel_request(request) ? unknown_bytes : to_word(request) & content_mask;
     post(context, attribute);
@@ -338,19 +327,12 @@ GMPI_NOINLINE int peer::refuse_truncated(PeerTeam peer_team, Call call, MPI_Comm
   using Team = decltype(team);
   Waiting waiting{};
   waiting.site = call.site;
-  Arguments a{};
-  a.comm = comm;
   if (team.leads()) {
-    Attribute attribute{};
-    attribute.function = call.function;
-    attribute.scope = Team::scope;
-    attribute.launch = block_state().launch_index;
+    Attribute attribute = make_attribute(call.function, Team::scope, call.site);
     attribute.in_bytes = truncated_bytes;
-    attribute.slot = waiting.slot = acquire_slot(context);
-    attribute.turn = waiting.turn = context.records[waiting.slot].turn;
-    attribute.serial = context.records[waiting.slot].serial;
-    attribute.site = call.site;
-    attribute.arguments = a;
+    waiting.slot = acquire_slot(context);
+    waiting.turn = use_slot(attribute, waiting.slot);
+    attribute.arguments.comm = comm;
     post(context, attribute);
   }
   CallResult result = drain(team, waiting, nullptr, nullptr);
@@ -372,18 +354,9 @@ GMPI_NOINLINE CallResult complete_all(Team team, int count, const MPI_Request *r
   return result;
 }
 
-/// The two ways of a call: to the proxy, and from kernel to kernel.
-enum class Way { queue, peer };
-
-template <Function F, Way W, class Team>
+template <Function F, class Team>
 GMPI_DEVICE CallResult perform(Team &team, Site site, const Arguments &a, const Buffers &buffers) {
-  if constexpr (W == Way::peer) {
-    CallResult result = peer::communicate<F>(team, site, a, buffers, *peer::find_comm(a.comm));
-    if (kind_of(F) == Kind::nonblocking)
-      team.share(result.request, &BlockState::request);
-    return result;
-  }
-  bool want_status = a.status != nullptr && a.status != MPI_STATUS_IGNORE;
+  bool want_status = wants_status(a);
   if constexpr (F == Function::Wait || F == Function::Test)
     return complete(team, *a.request, F == Function::Wait, want_status, site);
   else if constexpr (F == Function::Waitall)
@@ -413,7 +386,7 @@ GMPI_DEVICE int deliver_result(const Arguments &a, const CallResult &result, boo
   if constexpr (F == Function::Waitall)
     for (int i = 0; i < a.count; ++i)
       put(a.requests + i, MPI_Request(MPI_REQUEST_NULL), block_leader, leader);
-  if (a.status != nullptr && a.status != MPI_STATUS_IGNORE && result.flag)
+  if (wants_status(a) && result.flag)
     put(a.status, make_status(result), block_leader, leader);
   return result.error;
 }
@@ -424,7 +397,9 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
   BlockTeam team{leader};
   LaunchState &launch = *block.launch;
   while (block.command != GridCommand::done) {
-    if (block.command == GridCommand::copy)
+    if (block.command == GridCommand::copy && launch.task.transfers)
+      call_unseen(&peer::help_transfers<>, team);
+    else if (block.command == GridCommand::copy)
       help_copy(team);
     else
       team.receive(out, launch.task.offset, launch.broadcast, launch.task.bytes);
@@ -460,8 +435,8 @@ GMPI_DEVICE void serve(bool leader, void *out, bool wants_result) {
   }
 }
 
-template <Scope S, Function F, Way W = Way::queue>
-GMPI_DEVICE int carry_out(Site site, const Arguments &a);
+template <Scope S, Function F>
+GMPI_DEVICE int carry_out(Site site, const Arguments &a, bool arrived);
 
 /// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
 template <Scope S>
@@ -472,108 +447,79 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     Arguments one{};
     one.request = requests + i;
     one.status = statuses + i;
-    if (carry_out<S, Function::Wait>(site, one) != MPI_SUCCESS)
+    if (carry_out<S, Function::Wait>(site, one, false) != MPI_SUCCESS)
       error = MPI_ERR_IN_STATUS;
   }
   return error;
 }
 
-/// Carries a call out for the threads of scope S.
-template <Scope S, Function F, Way W> GMPI_DEVICE int carry_out(Site site, const Arguments &a) {
+// --- from the first barrier to the last ---
+
+/// Gives all threads what the call has returned, and lets them go on.
+template <Function F>
+GMPI_DEVICE int end_call(BlockTeam team, const Arguments &a, const CallResult &result) {
+  int error = deliver_result<F>(a, result, team.leads(), team.leads());
+  __syncthreads();
+  return error;
+}
+template <Function F>
+GMPI_DEVICE int end_call(GridTeam team, const Arguments &a, const CallResult &result) {
+  int error = deliver_result<F>(a, result, team.leads(), team.leads());
+  team.finish(result);
+  return error;
+}
+
+/// The other blocks' part in a call of grid scope.
+template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Arguments &a) {
+  constexpr bool more = kind_of(F) == Kind::nonblocking || F == Function::Test;
+  const bool wants_result = more || wants_status(a);
+  void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
+  serve(team.leads(), out, wants_result);
+  CallResult result = block_state().result;
+  if (!wants_result)
+    result.flag = 1;
+  int error = deliver_result<F>(a, result, team.leads(), false);
+  __syncthreads();
+  return error;
+}
+
+/// Carries a call out for the threads of scope S, by way of the proxy. `arrived`: the threads have
+/// met, and of a grid this block is to make the call.
+template <Scope S, Function F>
+GMPI_DEVICE int carry_out(Site site, const Arguments &a, bool arrived) {
   if constexpr (F == Function::Waitall)
     if (a.statuses != MPI_STATUSES_IGNORE)
       return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);
   // What is needed of the arguments is taken out of them early: they are many registers.
   constexpr bool communicates = kind_of(F) != Kind::completion;
-  constexpr bool packs = communicates && W == Way::queue;
   Buffers buffers{};
   if constexpr (S == Scope::thread) {
     ThreadTeam team;
-    if constexpr (packs)
+    if constexpr (communicates) {
       pack_call(F, site, a, team.contents());
-    if constexpr (communicates)
       buffers = buffers_of(F, a, message_bytes);
-    return deliver_result<F>(a, perform<F, W>(team, site, a, buffers), true, true);
+    }
+    return deliver_result<F>(a, perform<F>(team, site, a, buffers), true, true);
   } else {
     BlockTeam team = BlockTeam::meet();
-    if constexpr (packs)
-      if (team.leads())
-        pack_call(F, site, a, team.contents());
-    if constexpr (communicates)
-      buffers = buffers_of(F, a, message_bytes);
-    if constexpr (S == Scope::block) {
-      CallResult result = perform<F, W>(team, site, a, buffers);
-      int error = deliver_result<F>(a, result, team.leads(), team.leads());
-      __syncthreads();
-      return error;
-    }
     BlockState &block = block_state();
-    if (team.leads())
-      block.command = arrive(block);
-    __syncthreads();
-    if (block.command == GridCommand::lead) {
-      GridTeam grid{team};
-      CallResult result = perform<F, W>(grid, site, a, buffers);
-      int error = deliver_result<F>(a, result, team.leads(), team.leads());
-      grid.finish(result);
-      return error;
+    if constexpr (communicates) {
+      if (team.leads())
+        pack_call(F, site, a, BlockTeam::contents());
+      buffers = buffers_of(F, a, message_bytes);
     }
-    constexpr bool more = kind_of(F) == Kind::nonblocking || F == Function::Test;
-    bool wants_result = more || (a.status != nullptr && a.status != MPI_STATUS_IGNORE);
-    serve(team.leads(), buffers.out, wants_result);
-    CallResult result = block.result;
-    if (!wants_result)
-      result.flag = 1;
-    int error = deliver_result<F>(a, result, team.leads(), false);
-    __syncthreads();
-    return error;
+    if constexpr (S == Scope::block)
+      return end_call<F>(team, a, perform<F>(team, site, a, buffers));
+    if (!arrived) {
+      if (team.leads())
+        block.command = arrive(block);
+      __syncthreads();
+      if (block.command != GridCommand::lead)
+        return serve_call<F>(team, a);
+    }
+    GridTeam grid{team};
+    return end_call<F>(grid, a, perform<F>(grid, site, a, buffers));
   }
 }
-
-#define GMPI_PARAMETER(role) argument::role role
-#define GMPI_ASSIGN(role) a.role = role;
-#define GMPI_PASS(role) role
-/// device::MPI_Wait<Scope::grid>(site, ...) and so on.
-#define GMPI_CARRY_OUT(name, roles)                                                                \
-  template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return carry_out<S, Function::name>(site, a);                                                  \
-  }
-/// The same where kernels may carry the call out themselves.
-#define GMPI_CARRY_OUT_EITHER_WAY(name, roles)                                                     \
-  namespace peer {                                                                                 \
-  template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return carry_out<S, Function::name, Way::peer>(site, a);                                       \
-  }                                                                                                \
-  }                                                                                                \
-  template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    if (peer::takes<Function::name>(a))                                                            \
-      return unseen(&peer::MPI_##name<S>)(site, GMPI_LIST(GMPI_PASS, roles));                      \
-    return carry_out<S, Function::name>(site, a);                                                  \
-  }
-#define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
-#define GMPI_DEVICE_nonblocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
-#define GMPI_DEVICE_collective(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
-#define GMPI_DEVICE_completion(name, roles) GMPI_CARRY_OUT(name, roles)
-#define GMPI_DEVICE_terminal(name, roles) GMPI_CARRY_OUT(name, roles)
-#define GMPI_DEVICE_local(name, roles) // local_device.hpp
-#define GMPI_FUNCTION(name, start, kind, roles) GMPI_DEVICE_##kind(name, roles)
-#include "../mpi/functions.def"
-#undef GMPI_PARAMETER
-#undef GMPI_ASSIGN
-#undef GMPI_CARRY_OUT
-#undef GMPI_CARRY_OUT_EITHER_WAY
-#undef GMPI_PASS
-#undef GMPI_DEVICE_blocking
-#undef GMPI_DEVICE_nonblocking
-#undef GMPI_DEVICE_collective
-#undef GMPI_DEVICE_completion
-#undef GMPI_DEVICE_terminal
-#undef GMPI_DEVICE_local
 
 } // namespace gmpi::device

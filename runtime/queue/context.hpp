@@ -80,7 +80,7 @@ struct GridTask {
   unsigned long long bytes;
   unsigned long long next;   ///< first byte that no block has taken yet
   unsigned long long offset; ///< in each thread's own receive buffer
-  bool transfers;            ///< launch->step is to be carried out; `bytes` counts its slots
+  bool transfers;            ///< launch->transfers are to be carried instead
 };
 
 /// What a call returns, besides message data.
@@ -101,7 +101,7 @@ struct LaunchState {
   std::uint32_t claimed; ///< 1 once a block has taken the last promotion
   GridTask task;
   CallResult result;
-  peer::Step step; ///< for all blocks together
+  peer::SharedTransfers transfers;
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
 
@@ -135,7 +135,7 @@ struct Context {
   std::uint32_t device;         ///< number that this device's requests carry
   peer::State *peer;       ///< for messages from kernel to kernel; null: there are none
   peer::Comm *peer_world;  ///< MPI_COMM_WORLD, if they are such
-  std::uint64_t zero; ///< always; the compiler does not know it: see device::apart()
+  std::uint64_t zero; ///< always; the compiler does not know it: see device::call_unseen()
   DatatypeEntry datatypes[datatype_slots];
 #ifdef OPEN_MPI
   void *handles[static_cast<int>(Handle::count)];

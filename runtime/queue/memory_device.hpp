@@ -8,9 +8,9 @@
 #include <cuda_runtime.h>
 
 #ifdef GMPI_DEVICE_CPU
-#include <gmpi/cpu.hpp>
 #include <atomic>
 #include <chrono>
+#include <gmpi/cpu.hpp>
 #define GMPI_DEVICE inline
 #define GMPI_NO_UNROLL
 #define GMPI_UNROLL
@@ -46,7 +46,10 @@ GMPI_DEVICE void store_system(std::uint64_t *to, std::uint64_t a, std::uint64_t 
   asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(a), "l"(b) : "memory");
 }
 GMPI_DEVICE void load_system(const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
-  asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(from) : "memory");
+  asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(a), "=l"(b)
+               : "l"(from)
+               : "memory");
 }
 GMPI_DEVICE std::uint64_t load_system(const std::uint64_t *from) {
   std::uint64_t value;
@@ -131,6 +134,26 @@ GMPI_DEVICE unsigned long long add_device(unsigned long long *to, unsigned long 
   return old;
 }
 
+// Atomics that take something others have released: cheaper than a fence behind them, which waits
+// for this multiprocessor's own stores, too.
+GMPI_DEVICE std::uint32_t and_acquire_device(std::uint32_t *to, std::uint32_t value) {
+  std::uint32_t old;
+  asm volatile("atom.and.acquire.gpu.global.b32 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(to), "r"(value)
+               : "memory");
+  return old;
+}
+GMPI_DEVICE std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t expected,
+                                             std::uint32_t value) {
+  std::uint32_t old;
+  asm volatile("atom.cas.acquire.gpu.global.b32 %0, [%1], %2, %3;"
+               : "=r"(old)
+               : "l"(to), "r"(expected), "r"(value)
+               : "memory");
+  return old;
+}
+
 /// Nanoseconds, the same clock on all multiprocessors.
 GMPI_DEVICE unsigned long long nanoseconds() {
   unsigned long long time;
@@ -202,6 +225,14 @@ inline unsigned long long add_relaxed_device(unsigned long long *to, unsigned lo
 }
 inline unsigned long long add_device(unsigned long long *to, unsigned long long value) {
   return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
+}
+inline std::uint32_t and_acquire_device(std::uint32_t *to, std::uint32_t value) {
+  return __atomic_fetch_and(to, value, __ATOMIC_ACQ_REL);
+}
+inline std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t expected,
+                                        std::uint32_t value) {
+  __atomic_compare_exchange_n(to, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return expected;
 }
 inline unsigned long long nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(

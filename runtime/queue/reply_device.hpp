@@ -11,14 +11,28 @@ namespace gmpi::device {
 /// so that a report of blocked calls can tell it from a request that nobody waits for.
 constexpr unsigned long long long_wait = 1000000000;
 
-/// Posts one of the runtime's own requests about `slot`.
-GMPI_OUT_OF_LINE void tell(Function function, Scope scope, Site site, std::uint32_t slot) {
+/// An Attribute of this block's, of which the caller fills the rest.
+GMPI_DEVICE Attribute make_attribute(Function function, Scope scope, Site site) {
   Attribute attribute{};
   attribute.function = function;
   attribute.scope = scope;
   attribute.site = site;
-  attribute.slot = slot;
   attribute.launch = block_state().launch_index;
+  return attribute;
+}
+
+/// Has the Replies to it go to `slot`, which the caller holds. Returns the turn of the last.
+GMPI_DEVICE std::uint32_t use_slot(Attribute &attribute, std::uint32_t slot) {
+  const RequestRecord &record = context.records[slot];
+  attribute.slot = slot;
+  attribute.serial = record.serial;
+  return attribute.turn = record.turn;
+}
+
+/// Posts one of the runtime's own requests about `slot`.
+GMPI_OUT_OF_LINE void tell(Function function, Scope scope, Site site, std::uint32_t slot) {
+  Attribute attribute = make_attribute(function, scope, site);
+  attribute.slot = slot;
   post(context, attribute);
 }
 

@@ -52,9 +52,8 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
       if (own == 0)
         own = free;
       std::uint32_t bit = own & (~own + 1);
-      std::uint32_t before = atomicAnd(context.free_slots + word, ~bit);
+      std::uint32_t before = and_acquire_device(context.free_slots + word, ~bit);
       if (before & bit) {
-        acquire_device();
         std::uint32_t slot = word * 32 + (__ffs(static_cast<int>(bit)) - 1);
         ++context.records[slot].serial;
         return slot;

@@ -6,38 +6,36 @@
 // local memory and what only the leader knows; only the leader talks to the proxy, but for waiting.
 #pragma once
 
-#include "../peer/channel_device.hpp"
 #include "../transport/copy_device.hpp"
 #include "reply_device.hpp"
 
 namespace gmpi::device {
 
-/// A thread that makes its call alone.
-struct ThreadTeam {
+/// A team of one.
+struct OneThread {
   static constexpr Scope scope = Scope::thread;
 
+  GMPI_DEVICE bool leads() const { return true; }
+  GMPI_DEVICE void sync() const {}
+  GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) const {
+    copy_share(to, from, bytes, 0, 1);
+  }
+};
+
+/// A thread that makes its call alone.
+struct ThreadTeam : OneThread {
   std::uint64_t attribute[attribute_words] = {};
 
-  GMPI_DEVICE bool leads() const { return true; }
   /// The Attribute that is to be written, as pack_contents() fills it.
   GMPI_DEVICE std::uint64_t *contents() { return attribute; }
   GMPI_DEVICE void write_attribute(unsigned long long ticket) const {
     write_words(context, ticket, attribute);
   }
-  GMPI_DEVICE void sync() const {}
   template <class T> GMPI_DEVICE void share(T &, T BlockState::*) const {}
   GMPI_DEVICE void write_data(unsigned long long ticket, const void *from,
                               std::uint32_t bytes) const {
     device::write_data(context, ticket, from, static_cast<std::int32_t>(bytes), 0, 1);
   }
-  GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) const {
-    copy_share(to, from, bytes, 0, 1);
-  }
-  GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
-                           unsigned long long bytes) const {
-    copy_share(static_cast<unsigned char *>(to) + offset, from, bytes, 0, 1);
-  }
-
   GMPI_DEVICE bool replied(const Waiting &waiting) const {
     ReplyHead ignored;
     return try_head(context, waiting.slot, waiting.turn, ignored);
@@ -173,27 +171,20 @@ constexpr unsigned long long shared_copy_bytes = 256 * 1024;
 /// What a block takes at a time of a copy that the whole grid shares.
 constexpr unsigned long long copy_portion = 16 * 1024;
 
-/// The same of a message that goes from kernel to kernel, in slots.
-constexpr unsigned long long transfer_portion = 16;
-
 /// This block's part in launch->task; ends with the block's barrier.
 GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
   GridTask &task = block_state().launch->task;
-  const unsigned long long portion = task.transfers ? transfer_portion : copy_portion;
   unsigned rank, size;
   team.number(rank, size);
   for (;;) {
     unsigned long long first = 0;
     if (team.leads())
-      first = add_relaxed_device(&task.next, portion);
+      first = add_relaxed_device(&task.next, copy_portion);
     team.share(first, &BlockState::portion);
     if (first >= task.bytes)
       break;
-    unsigned long long bytes = task.bytes - first < portion ? task.bytes - first : portion;
-    if (task.transfers) {
-      peer::do_part(team, block_state().launch->step, first, bytes, rank, size);
-      continue;
-    }
+    unsigned long long left = task.bytes - first;
+    unsigned long long bytes = left < copy_portion ? left : copy_portion;
     copy_share(static_cast<unsigned char *>(task.to) + first,
                static_cast<const unsigned char *>(task.from) + first, bytes, rank, size);
   }
@@ -228,15 +219,6 @@ struct GridTeam : BlockTeam {
 
   GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
     call_helpers({to, from, bytes, 0, 0, false}, GridCommand::copy);
-    help_copy(*this);
-    join_helpers();
-  }
-
-  /// All blocks carry out the step.
-  GMPI_DEVICE void share_step(const gmpi::peer::Step &step) {
-    if (leader)
-      block().launch->step = step;
-    call_helpers({nullptr, nullptr, step.high - step.low, 0, 0, true}, GridCommand::copy);
     help_copy(*this);
     join_helpers();
   }

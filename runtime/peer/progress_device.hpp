@@ -1,0 +1,238 @@
+// What is to be done for a rank's messages besides the calls that have begun them: requests are
+// carried on in steps, by whoever waits for something.
+//
+// Invariant: whoever waits carries on whatever this rank has to do, its own and others'; so a rank
+// that waits never keeps another from ending. Nobody holds a lock while others must do something,
+// but for the rest of what is being written.
+//
+// A team's leader decides, and tells the others in team.shared(): structs that each thread had for
+// itself would be hundreds of bytes of local memory in every thread.
+#pragma once
+
+#include "../queue/team_device.hpp"
+#include "matching_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// A thread that makes its call alone.
+struct Alone : OneThread {
+  Share *own;
+
+  GMPI_DEVICE explicit Alone(Share *own) : own(own) {}
+  GMPI_DEVICE Share &shared() const { return *own; }
+  GMPI_DEVICE void number(unsigned &rank, unsigned &size) const {
+    rank = 0;
+    size = 1;
+  }
+  GMPI_DEVICE void receive(void *to, unsigned long long offset, const void *from,
+                           unsigned long long bytes, bool) const {
+    copy_share(static_cast<unsigned char *>(to) + offset, from, bytes, 0, 1);
+  }
+};
+
+// --- the proxy's knowledge ---
+
+/// Tells the proxy of a wait, once it is long: for its reports.
+GMPI_OUT_OF_LINE void tell_of(State &state, Wait &wait) {
+  Attribute attribute = make_attribute(wait.call.function, wait.call.scope, wait.call.site);
+  attribute.peer = true;
+  attribute.slot = wait.told = wait.request != nothing ? wait.request : acquire_slot(context);
+  attribute.arguments.comm = wait.comm->handle;
+  attribute.arguments.dest = attribute.arguments.source = attribute.arguments.root = wait.rank;
+  attribute.arguments.send_tag = attribute.arguments.recv_tag = wait.tag;
+  atomicAdd(&state.summary.told, 1u);
+  post(context, attribute);
+}
+GMPI_OUT_OF_LINE void tell_end(State &state, Wait &wait) {
+  tell(Function::carried, wait.call.scope, wait.call.site, wait.told);
+  atomicSub(&state.summary.told, 1u);
+  if (wait.told != wait.request)
+    release_slot(context, wait.told);
+}
+/// Asked in every turn.
+GMPI_DEVICE void tell_if_long(State &state, Wait &wait, unsigned turns) {
+  if (turns % 1024 == 1023 && wait.told == nothing && nanoseconds() - wait.since >= long_wait)
+    call_unseen(&tell_of<>, state, wait);
+}
+
+/// While others of this rank have been waiting for long, the proxy hears now and then that the rank
+/// goes on.
+GMPI_OUT_OF_LINE void tell_progress(State &state) {
+  constexpr unsigned long long between = 100000000;
+  unsigned long long now = nanoseconds(), last = load_relaxed_device(&state.last_told);
+  if (now - last > between && atomicCAS(&state.last_told, last, now) == last)
+    tell(Function::progress, Scope::thread, {0, 0}, 0);
+}
+
+// --- steps ---
+
+/// A step of one block or thread is so long at most.
+constexpr unsigned long long step_slots = 32 * portion_slots;
+
+/// How much of the message is there from slot number `low` on, in whole portions, step_slots at
+/// most.
+GMPI_DEVICE unsigned long long find_arrived(const State &state, const Request &request,
+                                            unsigned long long low, unsigned long long all) {
+  constexpr int at_once = 8;
+  unsigned long long high = low;
+  bool more = true;
+  GMPI_NO_UNROLL
+  while (more && high < all && high - low < step_slots) {
+    bool there[at_once];
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      unsigned long long slot = high + i * portion_slots;
+      there[i] = slot < all && has_message(state, request.peer, request.first + slot);
+    }
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      more = more && there[i];
+      high += more ? portion_slots : 0;
+    }
+  }
+  return high < all ? high : all;
+}
+
+/// What is to be done next for a request that the caller holds.
+GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) {
+  Request &request = state.requests[index];
+  const Peer &peer = state.peer[request.peer];
+  const unsigned long long all = slots_of(request.header), low = request.moved;
+  step.kind = Step::none;
+  step.check = false;
+  step.low = low;
+  step.high = all;
+  step.transfer = {peer.out,     peer.out_freed, request.first,
+                   request.data, request.room,   request.header};
+  const RequestState now = state_of(request);
+  if (now == RequestState::queued) {
+    if (are_free(peer.out_freed, request.first, request.first + all))
+      step.kind = Step::write;
+  } else if (now == RequestState::sending) {
+    step.high = all - low < step_slots ? all : low + step_slots;
+    step.check = true;
+    step.kind = Step::write;
+  } else if (now == RequestState::receiving) {
+    step.transfer.ring = peer.in;
+    step.transfer.freed = peer.in_freed;
+    if (request.header.kind == MessageKind::data)
+      step.high = find_arrived(state, request, low, all);
+    if (step.high != low)
+      step.kind = Step::read;
+  } else if (now == RequestState::awaiting_match) {
+    Packet match = Packet::load(state.acks + index * packet_words);
+    if (!match.shows(lap_of_serial(request.header.serial)))
+      return;
+    if (request.header.kind == MessageKind::synchronous) {
+      step.kind = Step::over;
+      return;
+    }
+    request.header.kind = MessageKind::data;
+    request.header.tag = static_cast<std::int32_t>(match.data());
+    request.first = take_slots(state, request.peer, slots_for(request.header.bytes));
+    set_state(request, RequestState::sending);
+  }
+}
+
+/// The request, which the caller holds, is done. From then on it may be another's.
+GMPI_DEVICE void set_done(State &state, std::uint32_t index) {
+  deactivate(state, index);
+  set_state(state.requests[index], RequestState::done);
+}
+
+GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &step) {
+  Request &request = state.requests[index];
+  bool over = step.kind == Step::over;
+  if (step.kind == Step::write || step.kind == Step::read) {
+    if (state_of(request) == RequestState::queued && request.header.kind != MessageKind::eager) {
+      set_state(request, RequestState::awaiting_match);
+    } else {
+      if (step.kind == Step::write)
+        note_free(state.sending[request.peer], request.first + step.low, request.first + step.high);
+      request.moved = step.high;
+      over = step.high == slots_of(request.header);
+    }
+  }
+  if (over)
+    set_done(state, index);
+  else
+    let_go(request);
+}
+
+/// Cuts a step down to those first slots that are free, in whole portions: all members look.
+template <class Team> GMPI_NOINLINE void check_slots(Team team) {
+  Share &shared = team.shared();
+  const Step &step = shared.step;
+  const unsigned long long first = step.transfer.first;
+  unsigned rank = 0, size = 1;
+  team.number(rank, size);
+  if (team.leads())
+    shared.limit = first + step.high;
+  team.sync();
+  GMPI_NO_UNROLL
+  for (unsigned long long slot = first + step.low + rank; slot < first + step.high; slot += size)
+    if (!is_free(step.transfer.freed, slot)) {
+      if constexpr (Team::scope == Scope::thread)
+        shared.limit = slot; // in local memory, where there are no atomics
+      else
+        atomicMin(&shared.limit, slot);
+      break;
+    }
+  team.sync();
+  if (team.leads() && shared.limit != first + step.high) {
+    unsigned long long free = shared.limit - first - step.low;
+    shared.step.high = step.low + free / portion_slots * portion_slots;
+    if (shared.step.high == step.low)
+      shared.step.kind = Step::none;
+  }
+  team.sync();
+}
+
+/// Writes or reads what team.shared().step says, and gives back what was read. All members know the
+/// step. Ends with the team's barrier, but for what is given back.
+template <class Team> GMPI_DEVICE void do_step(const Team &team) {
+  const Step &step = team.shared().step;
+  unsigned rank = 0, size = 1;
+  if (Team::scope != Scope::thread && is_local(step.transfer.data)) { // sent; the leader's
+    if (team.leads())
+      write_share(step.transfer, step.low, step.high, rank, size);
+    return team.sync();
+  }
+  team.number(rank, size);
+  carry(team, step, step.low, step.high, rank, size);
+}
+
+/// Does what the leader has found.
+template <class Team> GMPI_NOINLINE void do_work(Team team) {
+  State &state = *context.peer;
+  Share &shared = team.shared();
+  if (team.leads()) {
+    if (shared.work.kind == WorkKind::keep) {
+      const Kept &kept = state.kept[shared.work.index];
+      const Peer &peer = state.peer[kept.peer];
+      shared.step = {Step::read,
+                     false,
+                     0,
+                     slots_of(kept.header),
+                     {peer.in, peer.in_freed, kept.first, kept_memory(state, shared.work.index),
+                      kept.header.bytes, kept.header}};
+    } else {
+      call_unseen(&begin_step<>, state, shared.work.index, shared.step);
+    }
+  }
+  team.sync();
+  if (shared.step.check)
+    call_unseen(&check_slots<Team>, team);
+  if (shared.step.kind == Step::write || shared.step.kind == Step::read)
+    do_step(team);
+  team.sync();
+  if (team.leads()) {
+    if (shared.work.kind == WorkKind::keep)
+      end_keeping(state, shared.work.index);
+    else
+      end_step(state, shared.work.index, shared.step);
+  }
+  team.sync();
+}
+
+} // namespace gmpi::device::peer

@@ -1,0 +1,398 @@
+// The quick way of short calls: the first warp of a block, whole, decides and does all there is to
+// do, between the barrier at which the block's threads meet and the one behind which the call is
+// over. What takes longer is left to the general way, and so is what others of this rank have a say
+// in.
+//
+// Invariant: where a call is over, or belongs to the proxy, nothing of it is left; otherwise
+// share.begun and what it stands for say how far it has come.
+//
+// In a call of grid scope the warp also tells the other blocks, as early as they can go on: once a
+// send's data has been read, or what has been received is there for them, but before its slots have
+// been given back.
+#pragma once
+
+#include "../mpi/buffers.hpp"
+#include "taking_device.hpp"
+
+namespace gmpi::device::peer {
+
+constexpr unsigned whole_warp = 0xffffffffu;
+/// A lane carries a packet.
+constexpr unsigned long long quick_bytes = (32 - header_packets) * packet_bytes;
+
+/// How a call of scope S ends while its warp is still at it. Lane 0 calls these.
+template <Scope S> GMPI_DEVICE void prepare_end() {
+  BlockState &block = block_state();
+  if constexpr (S == Scope::grid)
+    prepare_command(block, block.living_blocks);
+}
+template <Scope S> GMPI_DEVICE void tell_end_of_call() {
+  if constexpr (S == Scope::grid)
+    give_command(block_state(), GridCommand::done);
+}
+
+/// This lane's eight of `bytes` bytes at `data`, which lanes from `headers` on carry.
+GMPI_DEVICE std::uint64_t load_lane(const void *data, unsigned long long bytes, std::uint32_t lane,
+                                    std::uint32_t headers) {
+  auto *from = static_cast<const unsigned char *>(data);
+  if (!is_local(data)) {
+    unsigned long long at = (lane - headers) * packet_bytes;
+    return lane >= headers && at < bytes ? load_data(from + at, bytes - at) : 0;
+  }
+  std::uint64_t value = 0; // the leader's own
+  GMPI_NO_UNROLL
+  for (std::uint32_t at = 0; at < bytes; at += packet_bytes) {
+    std::uint64_t its = lane == 0 ? load_data(from + at, bytes - at) : 0;
+    its = __shfl_sync(whole_warp, its, 0);
+    if (lane == headers + at / packet_bytes)
+      value = its;
+  }
+  return value;
+}
+
+/// Stores what lanes from `headers` on have received, `bytes` in all. What goes to every thread's
+/// own memory is left in the block's, and in the launch's for the other blocks.
+template <Scope S>
+GMPI_DEVICE void store_lane(void *data, unsigned long long bytes, std::uint32_t lane,
+                            std::uint32_t headers, std::uint64_t value) {
+  BlockState &block = block_state();
+  unsigned long long at = (lane - headers) * packet_bytes;
+  bool stores = lane >= headers && at < bytes;
+  if (!is_local(data)) {
+    if (stores)
+      store_data(static_cast<unsigned char *>(data) + at, bytes - at, value);
+    return;
+  }
+  if (stores)
+    store_data(block.small + at, bytes - at, value);
+  if constexpr (S == Scope::grid) {
+    if (stores)
+      store_data(block.launch->broadcast + at, bytes - at, value);
+    if (lane == 0)
+      block.launch->task = {nullptr, nullptr, bytes, 0, 0, false};
+  }
+}
+
+/// Whether it has room for what goes to every thread's own memory.
+GMPI_DEVICE bool has_room(const void *to, unsigned long long bytes) {
+  return !is_local(to) || bytes <= reply_data_bytes;
+}
+
+/// Sends at most eager_bytes: at once, or leaves it to the block. `last`: with it the call is over.
+template <Scope S>
+GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag, const void *data,
+                               unsigned long long bytes, bool nonblocking, bool last,
+                               Share &share) {
+  const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
+  const bool short_one = bytes <= quick_bytes;
+  const std::uint64_t slots = short_one ? 1 : slots_for(bytes);
+  Taken taken{};
+  if (lane == 0)
+    taken = take(state, peer, slots, bytes);
+  const Header header = header_of(comm, tag, bytes, false);
+  std::uint64_t value = short_one ? load_lane(data, bytes, lane, header_packets) : 0;
+  if (lane < header_packets)
+    value = pack_header(header, lane);
+  __syncwarp();
+  const bool ends = short_one && last;
+  if (lane == 0 && ends && taken.free)
+    prepare_end<S>();
+  unsigned long long first = __shfl_sync(whole_warp, taken.first, 0);
+  const bool known = __shfl_sync(whole_warp, int(taken.free), 0) != 0;
+  const bool free = known || find_free_as_warp(state, peer, first + slots, lane);
+  if (!free || !short_one) {
+    if (lane == 0) {
+      taken.free = free;
+      share.step.check = false;
+      use_slots(state, comm, peer, header, data, taken, nonblocking, share);
+    }
+    return free ? Begun::writing : Begun::sending;
+  }
+  if (lane < packets_for(bytes))
+    store_packet(packet_at(state.peer[peer].out, first, lane), value, lap_of(first));
+  if (lane == 0 && last) {
+    if (!known)
+      prepare_end<S>();
+    tell_end_of_call<S>();
+  }
+  return Begun::over;
+}
+
+/// Receives from a rank that is named: at most quick_bytes at once; a longer message is left to the
+/// block.
+template <Scope S>
+GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, int tag, void *data,
+                                  unsigned long long room, bool want_status, Share &share) {
+  const std::uint32_t lane = thread_index(), peer = comm.peer_of[source];
+  Line &line = state.receiving[peer];
+  unsigned long long next = locked;
+  if (lane == 0) {
+    unsigned long long found = load_relaxed_device(&line.next);
+    if (try_lock_channel(state, peer, found))
+      next = found;
+  }
+  next = __shfl_sync(whole_warp, next, 0);
+  if (next == locked)
+    return Begun::nothing;
+  const std::uint64_t *from = packet_at(state.peer[peer].in, next, lane);
+  std::uint32_t *freed = state.peer[peer].in_freed;
+  const std::uint32_t lap = lap_of(next);
+  Patience patience;
+  Packet packet{};
+  Header header{};
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    Summary summary{};
+    if (lane == 0)
+      summary = look(state);
+    packet = Packet::load(from);
+    unsigned arrived = __ballot_sync(whole_warp, packet.shows(lap));
+    bool stop = lane == 0 && (is_contended(summary) || patience.ends(turns));
+    if ((arrived & 3) == 3) {
+      header = unpack_header(__shfl_sync(whole_warp, packet.data(), 0),
+                             __shfl_sync(whole_warp, packet.data(), 1));
+      stop = stop || !is_ours(header, comm, tag);
+      unsigned wanted = header.bytes < quick_bytes
+                            ? whole_warp >> (32 - static_cast<unsigned>(packets_for(header.bytes)))
+                            : whole_warp;
+      if (!__any_sync(whole_warp, stop) && (arrived & wanted) == wanted)
+        break;
+    }
+    if (__any_sync(whole_warp, stop)) {
+      if (lane == 0)
+        store_relaxed_device(&line.next, next);
+      return Begun::nothing;
+    }
+    if (lane == 0)
+      relax();
+  }
+  const bool whole = header.bytes <= quick_bytes, fits = header.bytes <= room;
+  const unsigned long long end = header.bytes < room ? header.bytes : room;
+  if (whole)
+    store_lane<S>(data, end, lane, header_packets, packet.data());
+  __syncwarp();
+  if (lane == 0) {
+    take_found(state, peer, next, header);
+    if (!(whole && fits) || want_status || is_local(data)) {
+      auto *to = is_local(data) ? block_state().small : static_cast<unsigned char *>(data);
+      note_found(state, comm, source, to, room, next, header, whole, share);
+      if (S == Scope::grid && want_status)
+        block_state().launch->result = share.result;
+    }
+    if (whole && fits) {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
+    if (whole)
+      free_share(freed, next, next + 1, 0, 1);
+  }
+  return !fits ? Begun::receiving : whole ? Begun::over : Begun::reading;
+}
+
+/// A collective call of one round that a warp carries. Leaves that to the general way, begun, where
+/// the others do not come soon.
+template <Function F, Scope S>
+GMPI_DEVICE Begun exchange_quickly(State &state, Comm &comm, const Arguments &a,
+                                   const Buffers &buffers, Share &share) {
+  constexpr bool broadcast = F == Function::Bcast;
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  constexpr int at_once = 4, patience = 4096;
+  const std::uint32_t lane = thread_index();
+  const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+  const std::uint32_t packets = 1 + (bytes + packet_bytes - 1) / packet_bytes;
+  const int root = broadcast || F == Function::Reduce ? a.root : -1;
+  const bool sends = sends_part(comm, broadcast, reduces, root);
+  const bool receives = receives_parts(comm, broadcast, reduces, root);
+  std::uint32_t number = 0;
+  if (lane == 0) {
+    number = load_relaxed_device(&comm.round) + 1;
+    comm.round = number;
+    count_call(state, sends ? bytes : 0);
+  }
+  const std::uint64_t own = sends ? load_lane(buffers.in, bytes, lane, 1) : 0;
+  number = __shfl_sync(whole_warp, number, 0);
+  if (lane < (sends ? packets : 1))
+    GMPI_NO_UNROLL
+  for (int rank = 0; rank < comm.size; ++rank)
+    if (rank != comm.rank)
+      store_packet(round_of(comm, number, rank, comm.rank) + lane * packet_words, own, number);
+  const Reduction reduction = reduces ? reduction_of(a.op) : Reduction::none;
+  const Number datatype = reduces ? look_up(a.datatype).number : Number::none;
+  std::uint64_t value = 0;
+  GMPI_NO_UNROLL
+  for (int base = 0; base < comm.size; base += at_once) {
+    Packet parts[at_once];
+    GMPI_NO_UNROLL
+    for (int turns = 0;; ++turns) {
+      bool there = true;
+      GMPI_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        int rank = base + i;
+        std::uint32_t wanted = reduces || (broadcast && rank == root) ? packets : 1;
+        parts[i] = {};
+        if (rank >= comm.size || rank == comm.rank || lane >= wanted)
+          continue;
+        parts[i] = Packet::load(round_of(comm, number, comm.rank, rank) + lane * packet_words);
+        there = there && parts[i].shows(number);
+      }
+      if (__all_sync(whole_warp, there))
+        break;
+      bool stop = turns == patience;
+      if (lane == 0 && turns % 64 == 63) {
+        Summary summary = look(state);
+        stop = stop || (summary.active | summary.posted) != 0;
+      }
+      if (__any_sync(whole_warp, stop)) {
+        if (lane == 0)
+          share.round.number = number;
+        return Begun::sending;
+      }
+      if (lane == 0)
+        relax();
+    }
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      int rank = base + i;
+      if (rank >= comm.size)
+        break;
+      std::uint64_t part = rank == comm.rank ? own : parts[i].data();
+      if constexpr (reduces)
+        value = rank == 0 ? part : reduce(reduction, datatype, value, part);
+      else if (rank == root)
+        value = part;
+    }
+  }
+  const std::uint32_t received = receives ? bytes : 0;
+  store_lane<S>(buffers.out, received, lane, 1, value);
+  __syncwarp();
+  if (lane == 0) {
+    share.result.bytes = received;
+    prepare_end<S>();
+    tell_end_of_call<S>();
+  }
+  return Begun::over;
+}
+
+/// What a call returns that has received nothing.
+template <Function F, Scope S> GMPI_DEVICE void return_nothing(Share &share, bool want_status) {
+  constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
+  if (thread_index() != 0 || !(nonblocking || want_status))
+    return;
+  share.result = nothing_received();
+  if (nonblocking)
+    share.result.request = null_peer_request();
+  if (S == Scope::grid)
+    block_state().launch->result = share.result;
+}
+
+/// MPI_Sendrecv's other half, once the message has been sent.
+template <Scope S>
+GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Arguments &a,
+                                     const Buffers &buffers, bool want_status, Share &share) {
+  Begun begun = receive_quickly<S>(state, comm, a.source, a.recv_tag, buffers.out,
+                                   buffers.out_bytes, want_status, share);
+  if (begun != Begun::nothing)
+    return begun;
+  if (thread_index() == 0) {
+    share.request = nothing;
+    share.waits = share.step.check = false;
+    share.step.kind = Step::none;
+  }
+  return Begun::sending; // and sent
+}
+
+/// As far as the call comes quickly. The block's first warp, whole; in a call of grid scope, that
+/// of the block that makes it.
+template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a) {
+  constexpr bool sends = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
+  constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
+  constexpr bool collects = kind_of(F) == Kind::collective;
+  Comm *comm = find_comm(a.comm);
+  if (comm == nullptr)
+    return Begun::elsewhere;
+  const Buffers buffers = buffers_of(F, a, message_bytes);
+  if (!takes<F>(*comm, a, buffers))
+    return Begun::elsewhere;
+  if constexpr (!(sends || receives || collects))
+    return Begun::nothing;
+  State &state = *context.peer;
+  Share &share = block_state().peer;
+  const bool want_status = wants_status(a);
+  if ((sends || collects) && buffers.in_bytes > (sends ? eager_bytes : quick_bytes))
+    return Begun::nothing;
+  if ((receives || collects) && !has_room(buffers.out, buffers.out_bytes))
+    return Begun::nothing;
+  if (receives && a.source == MPI_ANY_SOURCE)
+    return Begun::nothing;
+  if constexpr (F == Function::Sendrecv) {
+    if (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL)
+      return Begun::nothing;
+    Begun begun = send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                                  true, false, share);
+    if (begun == Begun::over)
+      begun = receive_after_send<S>(state, *comm, a, buffers, want_status, share);
+    return begun;
+  } else if constexpr (receives)
+    return receive_quickly<S>(state, *comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
+                              want_status, share);
+  else if constexpr (collects)
+    return exchange_quickly<F, S>(state, *comm, a, buffers, share);
+  else {
+    return_nothing<F, S>(share, false);
+    return send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                           F == Function::Isend, true, share);
+  }
+}
+template <Function F, Scope S> GMPI_DEVICE void begin_quickly(const Arguments &a) {
+  Begun begun = try_quickly<F, S>(a);
+  if (thread_index() == 0)
+    block_state().peer.begun = begun;
+}
+
+/// Has all of the block's threads carry the step that begin_quickly() has left them. Returns over,
+/// or how far the call has come.
+template <Function F, Scope S>
+GMPI_DEVICE Begun carry_quickly(const BlockTeam &team, const Arguments &a) {
+  Share &share = BlockTeam::shared();
+  Begun begun = share.begun;
+  unsigned rank, size;
+  team.number(rank, size);
+  if (begun == Begun::writing) {
+    const Step &step = share.step;
+    if (is_local(step.transfer.data)) { // the leader's
+      if (team.leads())
+        call_unseen(&write_share<>, step.transfer, 0, step.high, 0, 1);
+    } else {
+      call_unseen(&write_share<>, step.transfer, 0, step.high, rank, size);
+    }
+    team.sync();
+    begun = Begun::over;
+    if constexpr (F == Function::Sendrecv) {
+      if (thread_index() < 32) {
+        Begun now = receive_after_send<S>(*context.peer, *find_comm(a.comm), a,
+                                          buffers_of(F, a, message_bytes), wants_status(a), share);
+        if (thread_index() == 0)
+          share.begun = now;
+      }
+      team.sync();
+      begun = share.begun;
+    } else if (team.leads()) {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
+  }
+  if (begun == Begun::reading) {
+    const Transfer &t = share.step.transfer;
+    call_unseen(&read_share<>, t, 0, share.step.high, rank, size);
+    team.sync();
+    if (team.leads()) {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
+    free_share(t.freed, t.first, t.first + share.step.high, rank, size);
+    begun = Begun::over;
+  }
+  return begun;
+}
+
+} // namespace gmpi::device::peer

@@ -1,0 +1,294 @@
+// Receiving.
+#pragma once
+
+#include "../queue/call_result.hpp"
+#include "send_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// team.receive(), or its part in a copy to where others read it; apart, so that whoever calls
+/// needs no more registers for it.
+template <class Team>
+GMPI_NOINLINE void receive_from(Team team, void *to, unsigned long long offset, const void *from,
+                                unsigned long long bytes, bool last) {
+  team.receive(to, offset, from, bytes, last);
+}
+template <class Team>
+GMPI_NOINLINE void send_to(Team team, void *to, const void *from, unsigned long long bytes) {
+  team.send(to, from, bytes);
+}
+
+/// The result of a receive whose message is known. The leader calls it.
+GMPI_DEVICE void note_message(Share &shared, int source, const Header &header, int tag,
+                              unsigned long long room) {
+  shared.result = nothing_received();
+  shared.result.source = source;
+  shared.result.tag = tag;
+  shared.result.bytes = header.bytes < room ? header.bytes : room;
+  shared.truncated = header.bytes > room;
+}
+
+/// Whether a receive that goes before all others may take the message at once: it comes with its
+/// data.
+GMPI_DEVICE bool is_ours(const Header &header, const Comm &comm, int tag) {
+  return header.context == comm.context && (tag == MPI_ANY_TAG || tag == header.tag) &&
+         (header.kind == MessageKind::eager || header.kind == MessageKind::synchronous);
+}
+/// Whether others of this rank have something to say, so that it may not.
+GMPI_DEVICE bool is_contended(const Summary &summary) {
+  return (summary.posted | summary.kept | summary.active | summary.told) != 0;
+}
+
+/// How long a thread looks for one message alone. Its clock starts late: most come soon.
+struct Patience {
+  unsigned long long start = 0;
+  /// Asked in every turn.
+  GMPI_DEVICE bool ends(unsigned turns) {
+    if (turns % 1024 != 1023)
+      return false;
+    unsigned long long now = nanoseconds();
+    if (start == 0)
+      start = now;
+    return now - start >= long_wait;
+  }
+};
+
+/// Takes the message in slot `next` of the channel, which the caller holds.
+GMPI_DEVICE void take_found(State &state, std::uint32_t peer, unsigned long long next,
+                            const Header &header) {
+  store_relaxed_device(&state.receiving[peer].next, next + slots_of(header)); // it is no one else's
+  if (header.kind == MessageKind::synchronous)
+    acknowledge(state, peer, header, 0);
+}
+
+/// Says what the call returns, and what is yet to be read. `whole`: nothing.
+GMPI_DEVICE void note_found(State &state, const Comm &comm, int source, unsigned char *data,
+                            unsigned long long room, unsigned long long next, const Header &header,
+                            bool whole, Share &shared) {
+  const Peer &peer = state.peer[comm.peer_of[source]];
+  note_message(shared, source, header, header.tag, room);
+  shared.step = {whole ? Step::over : Step::read,
+                 false,
+                 0,
+                 slots_of(header),
+                 {peer.in, peer.in_freed, next, data, room, header}};
+}
+
+/// A message that is there before its receive has been posted, or comes while one thread looks for
+/// it alone. Fails where others have something to say.
+GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source, int tag,
+                                      unsigned char *data, unsigned long long room, Share &shared) {
+  std::uint32_t peer = comm.peer_of[source];
+  Line &line = state.receiving[peer];
+  shared.step.kind = Step::none;
+  unsigned long long next = load_relaxed_device(&line.next);
+  if (!try_lock_channel(state, peer, next))
+    return;
+  const std::uint64_t *from = packet_at(state.peer[peer].in, next, 0);
+  std::uint32_t lap = lap_of(next);
+  Patience patience;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    Summary summary = look(state);
+    Packet first = Packet::load(from), second = Packet::load(from + packet_words);
+    Packet third = Packet::load(from + 2 * packet_words);
+    if (is_contended(summary))
+      break;
+    if (first.shows(lap) && second.shows(lap)) {
+      Header header = unpack_header(first.data(), second.data());
+      if (!is_ours(header, comm, tag))
+        break;
+      bool whole = header.bytes <= packet_bytes; // it need not be looked for again
+      if (whole && header.bytes != 0) {
+        std::uint64_t value =
+            third.shows(lap) ? third.data() : await_packet(from + 2 * packet_words, lap);
+        store_data(data, header.bytes < room ? header.bytes : room, value);
+      }
+      take_found(state, peer, next, header);
+      note_found(state, comm, source, data, room, next, header, whole, shared);
+      if (whole)
+        free_share(state.peer[peer].in_freed, next, next + 1, 0, 1);
+      return;
+    }
+    if (patience.ends(turns))
+      break;
+    relax();
+  }
+  store_relaxed_device(&line.next, next);
+}
+
+/// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
+GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, int tag, void *data,
+                                    unsigned long long room, bool needs_staging, Share &shared) {
+  std::uint32_t index = shared.request = new_request(state, false, comm, data, room);
+  shared.place = nothing;
+  Request &request = state.requests[index];
+  request.peer = source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source];
+  request.rank = source;
+  request.tag = tag;
+  if (needs_staging) {
+    request.own = 0;
+    GMPI_NO_UNROLL
+    for (;;) { // those that are in use are other calls', which end
+      lock(state);
+      request.staging = take_place(state, eager_bytes);
+      if (request.staging != nothing)
+        break;
+      unlock(state);
+      pause();
+    }
+    request.data = kept_memory(state, request.staging);
+  } else {
+    lock(state);
+  }
+  std::uint32_t place = state.first_kept == nothing ? nothing : take_kept(state, request);
+  if (place == nothing) {
+    request.state = static_cast<std::uint32_t>(RequestState::posted);
+    atomicAdd(&state.summary.posted, 1u);
+    append_posted(state, index);
+    return unlock(state);
+  }
+  const Kept &kept = state.kept[place];
+  const Header header = kept.header;
+  const std::uint32_t from = kept.peer;
+  atomicSub(&state.summary.kept, 1u);
+  if (header.kind == MessageKind::announced) {
+    give_place(state, place);
+    atomicAdd(&state.summary.posted, 1u);
+    give_message(state, index, header, from, kept.first);
+  } else {
+    request.peer = from;
+    request.header = header;
+    set_state(request, RequestState::done);
+    if (header.kind == MessageKind::synchronous)
+      acknowledge(state, from, header, index);
+    shared.place = place;
+  }
+  unlock(state);
+}
+
+/// Begins a receive, and leaves its request in shared().request. A message that had been kept is
+/// copied now.
+template <class Team>
+GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int tag, void *data,
+                                    unsigned long long room) {
+  State &state = *context.peer;
+  Share &shared = team.shared();
+  bool staged = Team::scope != Scope::thread && is_local(data);
+  if (team.leads())
+    call_unseen(&begin_receive<>, state, comm, source, tag, data, room, staged, shared);
+  team.sync();
+  if (shared.place == nothing)
+    return;
+  unsigned long long bytes = state.kept[shared.place].header.bytes;
+  call_unseen(&receive_from<Team>, team, data, 0, kept_memory(state, shared.place),
+              bytes < room ? bytes : room, true);
+  team.sync();
+  if (team.leads()) {
+    Request &request = state.requests[shared.request];
+    lock(state);
+    give_place(state, shared.place);
+    if (staged) { // nothing lies there
+      give_place(state, request.staging);
+      request.staging = nothing;
+    }
+    unlock(state);
+  }
+}
+
+/// The communicator's error handler decides on a message that is longer than the receive's buffer.
+template <class Team> GMPI_NOINLINE int refuse_truncated(Team team, Call call, MPI_Comm comm);
+
+template <class Team> GMPI_NOINLINE void judge_length(Team team, Call call, MPI_Comm comm) {
+  int error = call_unseen(&refuse_truncated<Team>, team, call, comm);
+  team.sync();
+  if (team.leads())
+    team.shared().result.error = error;
+  team.sync();
+}
+
+/// What the end of a request means, and gives the request back. The team has waited for it.
+template <class Team>
+GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *data) {
+  State &state = *context.peer;
+  Share &shared = team.shared();
+  Request &request = state.requests[index];
+  if (team.leads()) {
+    acquire_device();
+    shared.place = nothing;
+    shared.truncated = false;
+    if (request.sends) {
+      shared.result = nothing_received();
+    } else {
+      note_message(shared, request.comm->rank_of[request.peer], request.header, request.header.tag,
+                   request.room);
+      shared.place = request.staging;
+    }
+  }
+  team.sync();
+  if (shared.place != nothing)
+    call_unseen(&receive_from<Team>, team, data, 0, kept_memory(state, shared.place),
+                shared.result.bytes, true);
+  MPI_Comm comm = request.comm->handle;
+  team.sync();
+  if (team.leads()) {
+    if (shared.place != nothing) {
+      lock(state);
+      give_place(state, shared.place);
+      unlock(state);
+    }
+    release_slot(context, index);
+    if (look(state).told != 0)
+      tell_progress(state);
+  }
+  if (shared.truncated)
+    call_unseen(&judge_length<Team>, team, call, comm);
+}
+
+/// Until the request is done.
+template <class Team>
+GMPI_NOINLINE void finish_request(Team team, Call call, const Comm &comm, std::uint32_t index,
+                                  int rank, int tag, void *data) {
+  if (team.leads())
+    team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, 0, rank, tag, 0, nothing};
+  call_unseen(&wait_for<Team>, team);
+  call_unseen(&end_request<Team>, team, call, index, data);
+}
+
+/// Posts a receive, and waits for it.
+template <class Team>
+GMPI_NOINLINE void post_and_wait(Team team, Call call, const Comm &comm, int source, int tag,
+                                 void *data, unsigned long long room) {
+  team.sync();
+  call_unseen(&begin_to_receive<Team>, team, comm, source, tag, data, room);
+  std::uint32_t index = team.shared().request;
+  team.sync();
+  call_unseen(&finish_request<Team>, team, call, comm, index, source, tag, data);
+}
+
+/// Leaves what the call returns in shared().result. `begun`: the message has been found, and is
+/// this receive's.
+template <class Team>
+GMPI_NOINLINE void receive(Team team, Call call, const Comm &comm, int source, int tag, void *data,
+                           unsigned long long room, bool begun) {
+  Share &shared = team.shared();
+  // In a block's shared memory there is room for so much that goes to each thread's local memory.
+  bool local = Team::scope != Scope::thread && is_local(data);
+  bool at_once = begun || (source != MPI_ANY_SOURCE && (!local || room <= reply_data_bytes));
+  if (at_once && !begun) {
+    auto *to = local ? block_state().small : static_cast<unsigned char *>(data);
+    if (team.leads())
+      call_unseen(&receive_at_once<>, *context.peer, comm, source, tag, to, room, shared);
+    team.sync();
+  }
+  if (!at_once || shared.step.kind == Step::none)
+    return call_unseen(&post_and_wait<Team>, team, call, comm, source, tag, data, room);
+  if (shared.step.kind == Step::read)
+    do_step(team);
+  if (local)
+    call_unseen(&receive_from<Team>, team, data, 0, block_state().small, shared.result.bytes, true);
+  if (shared.truncated)
+    call_unseen(&judge_length<Team>, team, call, comm.handle);
+}
+
+} // namespace gmpi::device::peer

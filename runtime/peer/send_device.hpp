@@ -1,0 +1,172 @@
+// Sending.
+#pragma once
+
+#include "wait_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// A new request of this rank's; the caller fills the rest.
+GMPI_DEVICE std::uint32_t new_request(State &state, bool sends, const Comm &comm, void *data,
+                                      unsigned long long room) {
+  std::uint32_t index = acquire_slot(context);
+  Request &request = state.requests[index];
+  request.busy = 1;
+  request.comm = &comm;
+  request.sends = sends;
+  request.own = is_local(data) || is_shared(data);
+  request.staging = nothing;
+  request.data = static_cast<unsigned char *>(data);
+  request.room = room;
+  request.moved = 0;
+  return index;
+}
+
+/// A send that does not end at once, in slots that are `free` or not.
+GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_t peer, bool free,
+                                    Share &shared) {
+  Transfer &t = shared.step.transfer;
+  shared.request = new_request(state, true, comm, t.data, t.room);
+  Request &request = state.requests[shared.request];
+  t.header.request = static_cast<std::uint16_t>(shared.request);
+  t.header.serial = static_cast<std::uint16_t>(context.records[shared.request].serial);
+  store_packet(state.acks + shared.request * packet_words, 0, 0);
+  fence_device(); // whoever acknowledges comes after
+  request.peer = peer;
+  request.rank = comm.rank_of[peer];
+  request.tag = t.header.tag;
+  request.header = t.header;
+  request.first = t.first;
+  set_state(request, free ? RequestState::awaiting_match : RequestState::queued);
+  activate(state, shared.request);
+}
+
+/// For statistics. `bytes`: sent.
+GMPI_DEVICE void count_call(State &state, unsigned long long bytes) {
+  atomicAdd(&state.calls, 1ull);
+  atomicAdd(&state.bytes, bytes);
+}
+
+/// Slots that one thread has taken.
+struct Taken {
+  unsigned long long first;
+  bool free;
+};
+
+/// Takes the slots of a message of `bytes`, and counts it.
+GMPI_DEVICE Taken take(State &state, std::uint32_t peer, unsigned long long slots,
+                       unsigned long long bytes) {
+  // These need nothing of each other.
+  std::uint32_t told = load_relaxed_device(&state.summary.told);
+  unsigned long long free_until = load_relaxed_device(&state.sending[peer].free_until);
+  unsigned long long first = take_slots(state, peer, slots);
+  count_call(state, bytes);
+  if (told != 0)
+    tell_progress(state);
+  return {first, first + slots <= free_until};
+}
+
+/// Says what the team does with them.
+GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t peer,
+                                const Header &header, const void *data, Taken taken,
+                                bool nonblocking, Share &shared) {
+  Transfer &t = shared.step.transfer;
+  shared.request = nothing;
+  shared.step.low = 0;
+  shared.step.high = slots_of(header);
+  shared.step.kind = taken.free ? Step::write : Step::none;
+  shared.waits = false;
+  t.ring = state.peer[peer].out;
+  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
+  t.room = header.bytes;
+  t.header = header;
+  t.first = taken.first;
+  // What lies in local memory is sent, or at least on its way, when the call returns.
+  if (header.kind == MessageKind::eager && (taken.free || !nonblocking || is_local(data)))
+    shared.waits = !taken.free;
+  else
+    call_unseen(&begin_request<>, state, comm, peer, taken.free, shared);
+}
+
+GMPI_DEVICE Header header_of(const Comm &comm, int tag, unsigned long long bytes,
+                             bool synchronous) {
+  MessageKind kind = bytes > eager_bytes ? MessageKind::announced
+                     : synchronous       ? MessageKind::synchronous
+                                         : MessageKind::eager;
+  return {kind, comm.context, 0, 0, tag, bytes};
+}
+
+/// One thread takes the message's slots and says what its team does at once.
+GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int tag,
+                                 const void *data, unsigned long long bytes, bool synchronous,
+                                 bool nonblocking, Share &shared) {
+  Header header = header_of(comm, tag, bytes, synchronous);
+  std::uint32_t peer = comm.peer_of[dest];
+  unsigned long long slots = slots_of(header);
+  Taken taken = take(state, peer, slots, bytes);
+  const std::uint32_t *freed = state.peer[peer].out_freed;
+  const unsigned long long end = taken.first + slots;
+  shared.step.check = false;
+  if (!taken.free) {
+    if (slots <= 8)
+      taken.free = find_free(state, peer, end);
+    else if (header.kind == MessageKind::eager && !nonblocking)
+      taken.free = shared.step.check = true; // all members look
+    else
+      taken.free = are_free(freed, taken.first, end);
+  }
+  shared.step.transfer.freed = state.peer[peer].out_freed;
+  use_slots(state, comm, peer, header, data, taken, nonblocking, shared);
+}
+
+/// All of a message's slots are free, or it has to wait for them.
+template <class Team> GMPI_NOINLINE void check_message_slots(Team team) {
+  Share &shared = team.shared();
+  const unsigned long long all = shared.step.high;
+  check_slots(team);
+  if (team.leads()) {
+    shared.waits = shared.step.high != all;
+    shared.step.high = all;
+    if (shared.waits)
+      shared.step.kind = Step::none;
+  }
+  team.sync();
+}
+
+template <class Team>
+GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest, int tag) {
+  Share &shared = team.shared();
+  Transfer sent{}; // work for others uses the same place
+  unsigned long long high = shared.step.high;
+  if (team.leads()) {
+    sent = shared.step.transfer;
+    shared.wait = {
+        Wait::slots, call, &comm, nothing, comm.peer_of[dest], sent.first, sent.first + high,
+        dest,        tag,  0,     nothing};
+  }
+  call_unseen(&wait_for<Team>, team);
+  if (team.leads())
+    shared.step = {Step::write, false, 0, high, sent};
+  team.sync();
+}
+
+/// Sends, or begins to. Leaves the request that is yet to be waited for in shared().request.
+/// `begun`: its slots have been taken, and shared() says what is to be done with them.
+template <class Team>
+GMPI_NOINLINE void send(Team team, Call call, const Comm &comm, int dest, int tag, const void *data,
+                        unsigned long long bytes, bool nonblocking, bool begun) {
+  Share &shared = team.shared();
+  if (!begun) {
+    if (team.leads())
+      call_unseen(&begin_send<>, *context.peer, comm, dest, tag, data, bytes,
+                  call.function == Function::Ssend, nonblocking, shared);
+    team.sync();
+  }
+  if (shared.step.check)
+    call_unseen(&check_message_slots<Team>, team);
+  if (shared.waits)
+    call_unseen(&await_slots<Team>, team, call, comm, dest, tag);
+  if (shared.step.kind == Step::write)
+    do_step(team);
+}
+
+} // namespace gmpi::device::peer

@@ -1,0 +1,255 @@
+// Long messages that all blocks of a grid carry together, while one of them makes the grid's call
+// and waits.
+//
+// Invariant: the other blocks take portions in order, and carry one only below the transfer's
+// limit: no block ever waits for another rank with a portion in hand, so all can be told to stop at
+// any time. The block that makes the call moves the limits, and works on nothing that is shared.
+// What the others have carried is done when they have stopped.
+#pragma once
+
+#include "progress_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// Where rank `from` puts its packets of a round, in rank `to`'s memory.
+GMPI_DEVICE std::uint64_t *round_of(const Comm &comm, std::uint32_t round, int to, int from) {
+  std::uint32_t half = round % 2;
+  return comm.rounds[to] + (std::size_t(half) * comm.size + from) * round_packets * packet_words;
+}
+
+/// Whether all other ranks have begun the round.
+GMPI_DEVICE bool all_have_begun(const Comm &comm, std::uint32_t round) {
+  bool all = true;
+  GMPI_NO_UNROLL
+  for (int rank = 0; rank < comm.size; ++rank)
+    if (rank != comm.rank)
+      all = all && Packet::load(round_of(comm, round, comm.rank, rank)).shows(round);
+  return all;
+}
+
+/// What was written before that is there behind acquire_device().
+GMPI_DEVICE bool has_come(State &state, const Wait &wait) {
+  switch (wait.what) {
+  case Wait::request_done:
+    return load_relaxed_device(&state.requests[wait.request].state) ==
+           static_cast<std::uint32_t>(RequestState::done);
+  case Wait::slots:
+    return are_free(state.peer[wait.peer].out_freed, wait.first, wait.until);
+  default:
+    return all_have_begun(*wait.comm, static_cast<std::uint32_t>(wait.until));
+  }
+}
+
+/// What is left of a message must be so long, in slots, to be worth the other blocks' attention.
+constexpr unsigned long long shared_slots = 128;
+
+/// Whether the request, which the caller holds, is one for all blocks.
+GMPI_DEVICE bool can_share(const Request &request) {
+  return !request.own && request.header.kind == MessageKind::data &&
+         slots_of(request.header) - request.moved >= shared_slots &&
+         BlockTeam::block().living_blocks > 1 && BlockTeam::has_warp();
+}
+
+/// The other blocks may take part in the request, which this thread holds.
+GMPI_DEVICE void add_transfer(State &state, std::uint32_t index, SharedTransfers &transfers,
+                              Share &shared) {
+  std::uint32_t i = transfers.count;
+  SharedTransfer &transfer = transfers.transfer[i];
+  const Request &request = state.requests[index];
+  const Peer &peer = state.peer[request.peer];
+  const bool sends = request.sends;
+  transfer.step = {sends ? Step::write : Step::read,
+                   false,
+                   request.moved,
+                   slots_of(request.header),
+                   {sends ? peer.out : peer.in, sends ? peer.out_freed : peer.in_freed,
+                    request.first, request.data, request.room, request.header}};
+  transfer.request = index;
+  transfer.next = transfer.limit = request.moved;
+  transfer.done = 0;
+  shared.limits[i] = request.moved;
+  shared.ended[i] = false;
+  store_release_device(&transfers.count, i + 1);
+}
+
+/// The first lane for which `there` does not hold; 32 where it does for all.
+GMPI_DEVICE std::uint32_t first_missing(bool there) {
+  unsigned missing = ~__ballot_sync(0xffffffffu, there);
+  return missing != 0 ? __ffs(static_cast<int>(missing)) - 1 : 32;
+}
+
+/// How many slots more can be carried without waiting, ready_slots at most; a warp looks, whole.
+constexpr std::uint32_t ready_slots = 32 * portion_slots;
+GMPI_DEVICE unsigned long long find_ready(const Step &step, unsigned long long from,
+                                          std::uint32_t lane) {
+  const Transfer &t = step.transfer;
+  const unsigned long long left = step.high - from;
+  unsigned long long ready = 0;
+  if (step.kind == Step::read) {
+    unsigned long long slot = from + lane * portion_slots;
+    bool there = slot < step.high &&
+                 Packet::load(packet_at(t.ring, t.first + slot, 0)).shows(lap_of(t.first + slot));
+    ready = first_missing(there) * portion_slots;
+  } else {
+    bool free[portion_slots];
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < portion_slots; ++i)
+      free[i] = is_free(t.freed, t.first + from + lane + 32 * i); // beyond its end, too
+    bool more = true;
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < portion_slots; ++i) {
+      std::uint32_t some = first_missing(free[i]);
+      ready += more ? some : 0;
+      more = more && some == 32;
+    }
+  }
+  return ready >= left ? left : ready / portion_slots * portion_slots;
+}
+
+/// Whether the request that this block waits for is among those that have been carried.
+GMPI_DEVICE bool has_carried(const SharedTransfers &transfers, const Share &shared) {
+  bool has = false;
+  for (std::uint32_t i = 0; i < transfers.count; ++i)
+    has = has || (shared.ended[i] && transfers.transfer[i].request == shared.wait.request);
+  return has;
+}
+
+/// Moves the limits, and looks for other work, until there is some for this block, or what it waits
+/// for has come, or all transfers have ended: shared.work says which. A warp, whole.
+GMPI_OUT_OF_LINE void watch_transfers(State &state, SharedTransfers &transfers, Share &shared) {
+  constexpr unsigned look_every = 8; // it takes longer than to move limits
+  const std::uint32_t lane = thread_index();
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    bool left = false;
+    __syncwarp();
+    const std::uint32_t count = transfers.count; // lane 0 may soon add more
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (shared.ended[i])
+        continue;
+      left = true;
+      SharedTransfer &transfer = transfers.transfer[i];
+      const Step &step = transfer.step;
+      unsigned long long from = shared.limits[i];
+      unsigned long long more = from < step.high ? find_ready(step, from, lane) : 0;
+      __syncwarp();
+      if (lane != 0)
+        continue;
+      if (more != 0) // (the packets themselves tell that they are there)
+        store_relaxed_device(&transfer.limit, shared.limits[i] = from + more);
+      if (from == step.high && load_relaxed_device(&transfer.done) == step.high - step.low)
+        shared.ended[i] = true;
+    }
+    if (left && turns % look_every != 0)
+      continue;
+    if (lane == 0) {
+      Work work{};
+      if (!left || has_carried(transfers, shared) || has_come(state, shared.wait))
+        work.kind = WorkKind::over;
+      else
+        work = look_for_work(state, shared.wait.request);
+      if (work.kind == WorkKind::carry_on && transfers.count < SharedTransfers::most &&
+          can_share(state.requests[work.index])) {
+        add_transfer(state, work.index, transfers, shared);
+        work.kind = WorkKind::none;
+      }
+      tell_if_long(state, shared.wait, turns / look_every);
+      shared.work = work;
+    }
+    __syncwarp();
+    if (shared.work.kind != WorkKind::none)
+      return;
+  }
+}
+
+/// Has the other blocks carry the request of shared().work, and all that comes meanwhile, until
+/// what this block waits for has come or nothing of that is left.
+GMPI_OUT_OF_LINE void share_transfers(GridTeam team) {
+  State &state = *context.peer;
+  Share &shared = team.shared();
+  SharedTransfers &transfers = BlockTeam::block().launch->transfers;
+  if (team.leads()) {
+    transfers.count = 0;
+    add_transfer(state, shared.work.index, transfers, shared);
+  }
+  team.call_helpers({nullptr, nullptr, 0, 0, 0, true}, GridCommand::copy);
+  for (;;) {
+    if (thread_index() < 32)
+      call_unseen(&watch_transfers<>, state, transfers, shared);
+    team.sync();
+    bool over = shared.work.kind == WorkKind::over;
+    team.sync();
+    if (over)
+      break;
+    call_unseen(&do_work<BlockTeam>, BlockTeam{team.leader});
+  }
+  if (team.leads())
+    store_release_device(&transfers.count, transfers.count | SharedTransfers::stop);
+  team.join_helpers(); // what they have carried is there for this block
+  if (team.leads())
+    for (std::uint32_t i = 0; i < (transfers.count & ~SharedTransfers::stop); ++i) {
+      Step carried = transfers.transfer[i].step;
+      carried.high = shared.limits[i];
+      end_step(state, transfers.transfer[i].request, carried);
+    }
+  team.sync();
+}
+
+/// A transfer of which this block has a portion that can be carried now; `nothing` where no more
+/// comes. One thread; `known`: how many transfers it has seen.
+GMPI_DEVICE std::uint32_t choose_transfer(SharedTransfers &transfers, Share &shared,
+                                          std::uint32_t &known) {
+  for (;;) {
+    std::uint32_t told = load_relaxed_device(&transfers.count); // before the limits
+    const std::uint32_t count = told & ~SharedTransfers::stop;
+    const bool stop = told != count;
+    if (stop || count != known)
+      acquire_device();
+    known = count;
+    unsigned long long limits[SharedTransfers::most];
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < SharedTransfers::most; ++i)
+      limits[i] = i < count ? load_relaxed_device(&transfers.transfer[i].limit) : 0;
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < SharedTransfers::most; ++i) {
+      if (i < count && shared.claims[i] == ~0ull)
+        shared.claims[i] = add_relaxed_device(&transfers.transfer[i].next, portion_slots);
+      if (shared.claims[i] < limits[i])
+        return i;
+    }
+    if (stop)
+      return nothing;
+    relax();
+  }
+}
+
+/// Another block's part, until it is told to stop.
+GMPI_OUT_OF_LINE void help_transfers(BlockTeam team) {
+  SharedTransfers &transfers = BlockTeam::block().launch->transfers;
+  Share &shared = team.shared();
+  if (team.leads())
+    for (unsigned long long &claim : shared.claims)
+      claim = ~0ull;
+  unsigned rank, size;
+  team.number(rank, size);
+  std::uint32_t known = 0;
+  for (;;) {
+    if (team.leads())
+      shared.chosen = choose_transfer(transfers, shared, known);
+    team.sync();
+    if (shared.chosen == nothing)
+      return;
+    SharedTransfer &transfer = transfers.transfer[shared.chosen];
+    const unsigned long long low = shared.claims[shared.chosen];
+    const unsigned long long high = low + portion_end(transfer.step.transfer.header, low) - low;
+    carry(team, transfer.step, low, high, rank, size);
+    if (team.leads()) {
+      shared.claims[shared.chosen] = ~0ull;
+      add_relaxed_device(&transfer.done,
+                         high - low); // when this block stops, it is there for others
+    }
+  }
+}
+
+} // namespace gmpi::device::peer

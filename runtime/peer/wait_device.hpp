@@ -1,0 +1,54 @@
+// Waiting, and working meanwhile.
+#pragma once
+
+#include "shared_transfers_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// Until what is waited for has come, or there is work to do for the whole team. One thread.
+GMPI_OUT_OF_LINE Work await(State &state, Wait &wait) {
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    if (has_come(state, wait)) {
+      if (wait.told != nothing)
+        call_unseen(&tell_end<>, state, wait);
+      return {WorkKind::over, 0};
+    }
+    Work work = look_for_work(state, wait.request);
+    if (work.kind != WorkKind::none)
+      return work;
+    tell_if_long(state, wait, turns);
+    relax();
+  }
+}
+
+/// The team waits for what the leader has put into shared().wait, and works meanwhile.
+template <class Team> GMPI_NOINLINE void wait_for(Team team) {
+  State &state = *context.peer;
+  Share &shared = team.shared();
+  if (team.leads()) {
+    shared.wait.since = nanoseconds();
+    shared.wait.told = nothing;
+  }
+  for (;;) {
+    if (team.leads()) {
+      shared.work = call_unseen(&await<>, state, shared.wait);
+      shared.shares = Team::scope == Scope::grid && shared.work.kind == WorkKind::carry_on &&
+                      can_share(state.requests[shared.work.index]);
+    }
+    team.sync();
+    bool over = shared.work.kind == WorkKind::over, shares = shared.shares;
+    team.sync();
+    if (over)
+      return;
+    if constexpr (Team::scope == Scope::grid) {
+      if (shares) {
+        call_unseen(&share_transfers<>, team);
+        continue;
+      }
+    }
+    call_unseen(&do_work<Team>, team);
+  }
+}
+
+} // namespace gmpi::device::peer
