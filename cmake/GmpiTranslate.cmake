@@ -34,11 +34,16 @@ function(gmpi_add_executable name)
 endfunction()
 
 # gmpi_translate_sources(target [the same options] sources...)
-# The same for a target that exists already: adds the sources, and links it with libgmpi.
+# The same for a target that exists already: adds the sources, and links it with libgmpi. On the cuda
+# device all of the target's CUDA sources are compiled with -rdc=true: so libgmpi's functions are compiled
+# by themselves, and kernels need fewer registers.
 function(gmpi_translate_sources target)
   cmake_parse_arguments(arg "REMARKS;TRANSLATED" "DEVICE;LOWER" "" ${ARGN})
   _gmpi_choose_device("${arg_DEVICE}" device)
   target_link_libraries(${target} PRIVATE Gmpi::${device})
+  if(device STREQUAL "cuda")
+    set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+  endif()
 
   foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
     get_filename_component(source "${source}" ABSOLUTE)

@@ -117,7 +117,7 @@ compile_cpu += ["-DGMPI_DEVICE_CPU=1"] + cpu_includes + includes + mpi_flags
 compile_cpu += ["-include", "cuda_runtime.h"]
 compile_cuda = ["true"]
 if nvcc:
-    compile_cuda = [nvcc, "-std=c++17", "-arch=sm_90", "-x", "cu", "-c", "-o", "%t.compiled.o"]
+    compile_cuda = [nvcc, "-std=c++17", "-arch=sm_90", "-rdc=true", "-x", "cu", "-c", "-o", "%t.compiled.o"]
     compile_cuda += includes + mpi_flags
 
 # `%ranks 1-4 PROGRAM` runs it with 1, 2, 3 and 4 ranks. A suite may set gmpi_max_ranks, and

@@ -66,16 +66,6 @@ cudaError_t launch_segment_on_device(const KernelEntry &entry, const Configurati
   return ::cudaLaunchKernelExC(&config, entry.split.segments[point], all);
 }
 
-/// nvcc cannot tell how deep a kernel's calls go where it does not see them (device::unseen), and counts
-/// the kernel's own stack alone. They need this much more.
-static void make_room_for_unseen_calls(std::size_t own) {
-  constexpr std::size_t calls = 2048;
-  std::size_t room = 0;
-  if (cudaDeviceGetLimit(&room, cudaLimitStackSize) != cudaSuccess ||
-      (room < own + calls && cudaDeviceSetLimit(cudaLimitStackSize, own + calls) != cudaSuccess))
-    cudaGetLastError();
-}
-
 /// The one that needs most is launched, with threads that leave at once. What it needs stays set
 /// aside (cudaDeviceLmemResizeToMax, see choose_device): CUDA would give it back with the next
 /// launch.
@@ -85,21 +75,16 @@ void reserve_local_memory(const std::vector<DeviceKernel> &kernels) {
       cudaSetDeviceFlags(flags | cudaDeviceLmemResizeToMax) != cudaSuccess)
     cudaGetLastError(); // the program has set it up in another way
   const DeviceKernel *largest = nullptr;
-  std::size_t most = 0, most_with_calls = 0;
+  std::size_t most = 0;
   for (const DeviceKernel &kernel : kernels) {
     cudaFuncAttributes attributes{};
     if (cudaFuncGetAttributes(&attributes, kernel.function) != cudaSuccess)
       cudaGetLastError(); // it is for other devices
-    else {
-      if (!kernel.is_segment)
-        most_with_calls = std::max(most_with_calls, attributes.localSizeBytes);
-      if (attributes.localSizeBytes > most) {
-        most = attributes.localSizeBytes;
-        largest = &kernel;
-      }
+    else if (attributes.localSizeBytes > most) {
+      most = attributes.localSizeBytes;
+      largest = &kernel;
     }
   }
-  make_room_for_unseen_calls(most_with_calls);
   if (largest == nullptr)
     return;
   constexpr std::size_t largest_parameter = 32768;

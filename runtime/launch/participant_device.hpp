@@ -27,37 +27,6 @@ inline Context context;
 static __constant__ Context context;
 #endif
 
-/// A parameter's type, where arguments must not decide on it.
-template <class T> struct Exactly {
-  using Type = T;
-};
-
-/// Calls `function` by its address, such that the compiler cannot see through it.
-template <class Result, class... Values>
-GMPI_DEVICE Result call_unseen(Result (*function)(Values...),
-                               typename Exactly<Values>::Type... values) {
-#ifndef GMPI_DEVICE_CPU
-  function = reinterpret_cast<Result (*)(Values...)>(reinterpret_cast<std::uint64_t>(function) +
-                                                     context.zero);
-#endif
-  return function(static_cast<Values>(values)...);
-}
-
-/// Calls `function` as it is or, with -DGMPI_FEW_REGISTERS, by its address that the compiler cannot
-/// see through. nvcc gives functions that call each other registers side by side, so a kernel needs
-/// its own and all that the longest chain of calls needs. What it does not know to be called saves
-/// what it takes: then a kernel needs as many as it needs itself, or the hungriest of the
-/// functions, and calls take longer.
-template <class Result, class... Values>
-GMPI_DEVICE Result call_apart(Result (*function)(Values...),
-                              typename Exactly<Values>::Type... values) {
-#ifdef GMPI_FEW_REGISTERS
-  return call_unseen(function, static_cast<Values>(values)...);
-#else
-  return function(static_cast<Values>(values)...);
-#endif
-}
-
 /// What the block that made a grid-scope call tells the others.
 enum class GridCommand : std::uint32_t {
   done,    ///< the call is over: launch->result has what it returns
@@ -265,7 +234,7 @@ public:
     block.departed = 1;
     if (atomicSub(&block.living, 1u) == 1 &&
         launch != nullptr) // null: a segment; its driver sees its end
-      device::call_apart(&device::depart<>, *launch, index);
+      device::depart(*launch, index);
   }
 
   Participant(const Participant &) = delete;

@@ -2,9 +2,10 @@
 // is decided whether a call goes by way of the proxy (../queue) or from kernel to kernel (../peer).
 //
 // Where a device has both ways, a block's first warp decides (begin_*), and a short call from
-// kernel to kernel is over then. What is longer, or waits for others, goes on in peer::MPI_*. Both
-// are called by addresses that nvcc does not see, so a kernel needs no registers for them; such
-// functions save the registers they use, which takes long: one warp should do it, not all.
+// kernel to kernel is over then. What is longer, or waits for others, goes on in peer::MPI_*.
+//
+// Functions that are compiled by themselves (-rdc=true) save many of the registers they use. So
+// each way of a call is one such function, and what most calls do without is a function of its own.
 #pragma once
 
 #include "../queue/call_device.hpp"
@@ -90,12 +91,21 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a) {
 #define GMPI_ASSIGN(role) a.role = role;
 #define GMPI_PASS(role) role
 #define GMPI_CARRY_OUT(name, roles)                                                                \
-  template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
+  namespace by_queue {                                                                             \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), bool arrived) {        \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return carry_out<S, Function::name>(site, a, false);                                           \
+    return carry_out<S, Function::name>(site, a, arrived);                                         \
+  }                                                                                                \
+  }
+#define GMPI_CARRY_OUT_ONE_WAY(name, roles)                                                        \
+  GMPI_CARRY_OUT(name, roles)                                                                      \
+  template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+    return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false);                      \
   }
 #define GMPI_CARRY_OUT_EITHER_WAY(name, roles)                                                     \
+  GMPI_CARRY_OUT(name, roles)                                                                      \
   namespace peer {                                                                                 \
   template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
     Arguments a{};                                                                                 \
@@ -116,33 +126,35 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a) {
     return peer::carry_quickly<Function::name, S>(team, a);                                        \
   }                                                                                                \
   }                                                                                                \
+  namespace either_way {                                                                           \
   template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    const bool two_ways = context.peer != nullptr;                                                 \
-    if (two_ways) {                                                                                \
-      int error = carry_out_quickly<S, Function::name>(                                            \
-          a, [=] { call_unseen(&quick::begin_##name<S>, GMPI_LIST(GMPI_PASS, roles)); },           \
-          [=](BlockTeam team) {                                                                    \
-            return call_unseen(&quick::carry_##name<S>, team, GMPI_LIST(GMPI_PASS, roles));        \
-          },                                                                                       \
-          [=] { return call_unseen(&peer::MPI_##name<S>, site, GMPI_LIST(GMPI_PASS, roles)); });   \
-      if (error != go_by_queue)                                                                    \
-        return error;                                                                              \
-    }                                                                                              \
-    return carry_out<S, Function::name>(site, a, two_ways);                                        \
+    int error = carry_out_quickly<S, Function::name>(                                              \
+        a, [=] { quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles)); },                           \
+        [=](BlockTeam team) { return quick::carry_##name<S>(team, GMPI_LIST(GMPI_PASS, roles)); }, \
+        [=] { return peer::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                   \
+    return error == go_by_queue ? by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), true) \
+                                : error;                                                           \
+  }                                                                                                \
+  }                                                                                                \
+  template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+    return context.peer == nullptr                                                                 \
+               ? by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false)                 \
+               : either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                     \
   }
 #define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
 #define GMPI_DEVICE_nonblocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
 #define GMPI_DEVICE_collective(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
-#define GMPI_DEVICE_completion(name, roles) GMPI_CARRY_OUT(name, roles)
-#define GMPI_DEVICE_terminal(name, roles) GMPI_CARRY_OUT(name, roles)
+#define GMPI_DEVICE_completion(name, roles) GMPI_CARRY_OUT_ONE_WAY(name, roles)
+#define GMPI_DEVICE_terminal(name, roles) GMPI_CARRY_OUT_ONE_WAY(name, roles)
 #define GMPI_DEVICE_local(name, roles) // local_device.hpp
 #define GMPI_FUNCTION(name, start, kind, roles) GMPI_DEVICE_##kind(name, roles)
 #include "../mpi/functions.def"
 #undef GMPI_PARAMETER
 #undef GMPI_ASSIGN
 #undef GMPI_CARRY_OUT
+#undef GMPI_CARRY_OUT_ONE_WAY
 #undef GMPI_CARRY_OUT_EITHER_WAY
 #undef GMPI_PASS
 #undef GMPI_DEVICE_blocking

@@ -23,7 +23,7 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
     team.sync();
     if (found != WorkKind::over) {
       if (found != WorkKind::none)
-        call_unseen(&do_work<Team>, team);
+        do_work(team);
       if (team.leads())
         shared.result = CallResult{};
       relax(); // a program asks again and again
@@ -37,7 +37,7 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
   void *data = request.data;
   call.function = request.sends ? Function::Isend : Function::Irecv;
   team.sync();
-  call_unseen(&finish_request<Team>, team, call, comm, index, rank, tag, data);
+  finish_request(team, call, comm, index, rank, tag, data);
 }
 
 /// The team as it is here.
@@ -67,7 +67,7 @@ GMPI_NOINLINE void finish_send(Team team, Call call, const Comm &comm, int dest,
   std::uint32_t sending = team.shared().request;
   team.sync();
   if (sending != nothing)
-    call_unseen(&finish_request<Team>, team, call, comm, sending, dest, tag, nullptr);
+    finish_request(team, call, comm, sending, dest, tag, nullptr);
 }
 
 /// MPI_Sendrecv of which both halves are real.
@@ -77,20 +77,20 @@ GMPI_NOINLINE void exchange_messages(Team team, Call call, const Comm &comm, con
   Share &shared = team.shared();
   std::uint32_t sending = nothing;
   if (begun != Begun::receiving) {
-    call_unseen(&send<Team>, team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                true, begun == Begun::sending);
+    send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, true,
+         begun == Begun::sending);
     team.sync();
     sending = shared.request;
     team.sync();
   }
-  call_unseen(&receive<Team>, team, call, comm, a.source, a.recv_tag, buffers.out,
-              buffers.out_bytes, begun == Begun::receiving);
+  receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
+          begun == Begun::receiving);
   if (sending == nothing)
     return;
   team.sync();
   CallResult result = shared.result;
   team.sync();
-  call_unseen(&finish_request<Team>, team, call, comm, sending, a.dest, a.send_tag, nullptr);
+  finish_request(team, call, comm, sending, a.dest, a.send_tag, nullptr);
   team.sync();
   if (team.leads())
     shared.result = result;
@@ -116,43 +116,38 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
       reduction = reduction_of(a.op);
       datatype = look_up(a.datatype).number;
     }
-    call_unseen(&collective<Team>, team, call, comm, buffers.in, buffers.out, buffers.in_bytes,
-                rooted ? a.root : -1, reduction, datatype, sending);
+    collective(team, call, comm, buffers.in, buffers.out, buffers.in_bytes, rooted ? a.root : -1,
+               reduction, datatype, sending);
     return nothing_received();
   } else if constexpr (F == Function::Recv) {
-    call_unseen(&receive<Team>, team, call, comm, a.source, a.recv_tag, buffers.out,
-                buffers.out_bytes, receiving);
+    receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, receiving);
     return team.shared().result;
   } else if constexpr (F == Function::Irecv) {
-    call_unseen(&begin_to_receive<Team>, team, comm, a.source, a.recv_tag, buffers.out,
-                buffers.out_bytes);
+    begin_to_receive(team, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
     CallResult result{};
     result.request = request_for(team.shared().request);
     return result;
   } else if constexpr (F == Function::Sendrecv) {
     if (a.dest != MPI_PROC_NULL && a.source != MPI_PROC_NULL) {
-      call_unseen(&exchange_messages<Team>, team, call, comm, a, buffers, begun);
+      exchange_messages(team, call, comm, a, buffers, begun);
       return team.shared().result;
     }
     if (a.source != MPI_PROC_NULL) {
-      call_unseen(&receive<Team>, team, call, comm, a.source, a.recv_tag, buffers.out,
-                  buffers.out_bytes, false);
+      receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false);
       return team.shared().result;
     }
     if (a.dest != MPI_PROC_NULL) {
-      call_unseen(&send<Team>, team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                  false, false);
-      call_unseen(&finish_send<Team>, team, call, comm, a.dest, a.send_tag);
+      send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, false, false);
+      finish_send(team, call, comm, a.dest, a.send_tag);
     }
     return nothing_received();
   } else {
     constexpr bool nonblocking = F == Function::Isend;
-    call_unseen(&send<Team>, team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                nonblocking, sending);
+    send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, nonblocking, sending);
     CallResult result = nothing_received();
     std::uint32_t request = team.shared().request;
     if (!nonblocking || is_local(buffers.in)) {
-      call_unseen(&finish_send<Team>, team, call, comm, a.dest, a.send_tag);
+      finish_send(team, call, comm, a.dest, a.send_tag);
       request = nothing;
     }
     if constexpr (nonblocking)

@@ -129,7 +129,7 @@ GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) 
                             0,
                             0,
                             nothing};
-    call_unseen(&wait_for<Team>, team);
+    wait_for(team);
   }
   read_parts(comm, round, member, members);
   team.sync();
@@ -158,7 +158,7 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
     std::uint64_t left = bytes - done;
     auto part = static_cast<std::uint32_t>(left < round_bytes ? left : round_bytes);
     if (local_in)
-      call_unseen(&send_to<Team>, team, comm.scratch, in + done, part);
+      send_to(team, comm.scratch, in + done, part);
     if (team.leads()) {
       Round &round = shared.round;
       round.bytes = part;
@@ -168,11 +168,10 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
       round.in = !sends ? nullptr : local_in ? comm.scratch : in + done;
       round.out = !receives ? nullptr : local_out ? comm.scratch + round_bytes : out + done;
     }
-    call_unseen(&exchange_parts<Team>, team, call, comm, begun);
+    exchange_parts(team, call, comm, begun);
     begun = false;
     if (local_out)
-      call_unseen(&receive_from<Team>, team, out, done, comm.scratch + round_bytes, part,
-                  done + part == bytes);
+      receive_from(team, out, done, comm.scratch + round_bytes, part, done + part == bytes);
     done += part;
   } while (done < bytes);
 }

@@ -52,7 +52,7 @@ GMPI_OUT_OF_LINE void tell_end(State &state, Wait &wait) {
 /// Asked in every turn.
 GMPI_DEVICE void tell_if_long(State &state, Wait &wait, unsigned turns) {
   if (turns % 1024 == 1023 && wait.told == nothing && nanoseconds() - wait.since >= long_wait)
-    call_unseen(&tell_of<>, state, wait);
+    tell_of(state, wait);
 }
 
 /// While others of this rank have been waiting for long, the proxy hears now and then that the rank
@@ -217,12 +217,12 @@ template <class Team> GMPI_NOINLINE void do_work(Team team) {
                      {peer.in, peer.in_freed, kept.first, kept_memory(state, shared.work.index),
                       kept.header.bytes, kept.header}};
     } else {
-      call_unseen(&begin_step<>, state, shared.work.index, shared.step);
+      begin_step(state, shared.work.index, shared.step);
     }
   }
   team.sync();
   if (shared.step.check)
-    call_unseen(&check_slots<Team>, team);
+    check_slots(team);
   if (shared.step.kind == Step::write || shared.step.kind == Step::read)
     do_step(team);
   team.sync();

@@ -361,9 +361,9 @@ GMPI_DEVICE Begun carry_quickly(const BlockTeam &team, const Arguments &a) {
     const Step &step = share.step;
     if (is_local(step.transfer.data)) { // the leader's
       if (team.leads())
-        call_unseen(&write_share<>, step.transfer, 0, step.high, 0, 1);
+        write_share(step.transfer, 0, step.high, 0, 1);
     } else {
-      call_unseen(&write_share<>, step.transfer, 0, step.high, rank, size);
+      write_share(step.transfer, 0, step.high, rank, size);
     }
     team.sync();
     begun = Begun::over;
@@ -383,7 +383,7 @@ GMPI_DEVICE Begun carry_quickly(const BlockTeam &team, const Arguments &a) {
   }
   if (begun == Begun::reading) {
     const Transfer &t = share.step.transfer;
-    call_unseen(&read_share<>, t, 0, share.step.high, rank, size);
+    read_share(t, 0, share.step.high, rank, size);
     team.sync();
     if (team.leads()) {
       prepare_end<S>();

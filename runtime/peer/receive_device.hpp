@@ -176,13 +176,12 @@ GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int
   Share &shared = team.shared();
   bool staged = Team::scope != Scope::thread && is_local(data);
   if (team.leads())
-    call_unseen(&begin_receive<>, state, comm, source, tag, data, room, staged, shared);
+    begin_receive(state, comm, source, tag, data, room, staged, shared);
   team.sync();
   if (shared.place == nothing)
     return;
   unsigned long long bytes = state.kept[shared.place].header.bytes;
-  call_unseen(&receive_from<Team>, team, data, 0, kept_memory(state, shared.place),
-              bytes < room ? bytes : room, true);
+  receive_from(team, data, 0, kept_memory(state, shared.place), bytes < room ? bytes : room, true);
   team.sync();
   if (team.leads()) {
     Request &request = state.requests[shared.request];
@@ -200,7 +199,7 @@ GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int
 template <class Team> GMPI_NOINLINE int refuse_truncated(Team team, Call call, MPI_Comm comm);
 
 template <class Team> GMPI_NOINLINE void judge_length(Team team, Call call, MPI_Comm comm) {
-  int error = call_unseen(&refuse_truncated<Team>, team, call, comm);
+  int error = refuse_truncated(team, call, comm);
   team.sync();
   if (team.leads())
     team.shared().result.error = error;
@@ -227,8 +226,7 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
   }
   team.sync();
   if (shared.place != nothing)
-    call_unseen(&receive_from<Team>, team, data, 0, kept_memory(state, shared.place),
-                shared.result.bytes, true);
+    receive_from(team, data, 0, kept_memory(state, shared.place), shared.result.bytes, true);
   MPI_Comm comm = request.comm->handle;
   team.sync();
   if (team.leads()) {
@@ -242,7 +240,7 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
       tell_progress(state);
   }
   if (shared.truncated)
-    call_unseen(&judge_length<Team>, team, call, comm);
+    judge_length(team, call, comm);
 }
 
 /// Until the request is done.
@@ -251,8 +249,8 @@ GMPI_NOINLINE void finish_request(Team team, Call call, const Comm &comm, std::u
                                   int rank, int tag, void *data) {
   if (team.leads())
     team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, 0, rank, tag, 0, nothing};
-  call_unseen(&wait_for<Team>, team);
-  call_unseen(&end_request<Team>, team, call, index, data);
+  wait_for(team);
+  end_request(team, call, index, data);
 }
 
 /// Posts a receive, and waits for it.
@@ -260,10 +258,10 @@ template <class Team>
 GMPI_NOINLINE void post_and_wait(Team team, Call call, const Comm &comm, int source, int tag,
                                  void *data, unsigned long long room) {
   team.sync();
-  call_unseen(&begin_to_receive<Team>, team, comm, source, tag, data, room);
+  begin_to_receive(team, comm, source, tag, data, room);
   std::uint32_t index = team.shared().request;
   team.sync();
-  call_unseen(&finish_request<Team>, team, call, comm, index, source, tag, data);
+  finish_request(team, call, comm, index, source, tag, data);
 }
 
 /// Leaves what the call returns in shared().result. `begun`: the message has been found, and is
@@ -278,17 +276,17 @@ GMPI_NOINLINE void receive(Team team, Call call, const Comm &comm, int source, i
   if (at_once && !begun) {
     auto *to = local ? block_state().small : static_cast<unsigned char *>(data);
     if (team.leads())
-      call_unseen(&receive_at_once<>, *context.peer, comm, source, tag, to, room, shared);
+      receive_at_once(*context.peer, comm, source, tag, to, room, shared);
     team.sync();
   }
   if (!at_once || shared.step.kind == Step::none)
-    return call_unseen(&post_and_wait<Team>, team, call, comm, source, tag, data, room);
+    return post_and_wait(team, call, comm, source, tag, data, room);
   if (shared.step.kind == Step::read)
     do_step(team);
   if (local)
-    call_unseen(&receive_from<Team>, team, data, 0, block_state().small, shared.result.bytes, true);
+    receive_from(team, data, 0, block_state().small, shared.result.bytes, true);
   if (shared.truncated)
-    call_unseen(&judge_length<Team>, team, call, comm.handle);
+    judge_length(team, call, comm.handle);
 }
 
 } // namespace gmpi::device::peer

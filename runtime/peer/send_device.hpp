@@ -84,7 +84,7 @@ GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t pe
   if (header.kind == MessageKind::eager && (taken.free || !nonblocking || is_local(data)))
     shared.waits = !taken.free;
   else
-    call_unseen(&begin_request<>, state, comm, peer, taken.free, shared);
+    begin_request(state, comm, peer, taken.free, shared);
 }
 
 GMPI_DEVICE Header header_of(const Comm &comm, int tag, unsigned long long bytes,
@@ -143,7 +143,7 @@ GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest,
         Wait::slots, call, &comm, nothing, comm.peer_of[dest], sent.first, sent.first + high,
         dest,        tag,  0,     nothing};
   }
-  call_unseen(&wait_for<Team>, team);
+  wait_for(team);
   if (team.leads())
     shared.step = {Step::write, false, 0, high, sent};
   team.sync();
@@ -157,14 +157,14 @@ GMPI_NOINLINE void send(Team team, Call call, const Comm &comm, int dest, int ta
   Share &shared = team.shared();
   if (!begun) {
     if (team.leads())
-      call_unseen(&begin_send<>, *context.peer, comm, dest, tag, data, bytes,
-                  call.function == Function::Ssend, nonblocking, shared);
+      begin_send(*context.peer, comm, dest, tag, data, bytes, call.function == Function::Ssend,
+                 nonblocking, shared);
     team.sync();
   }
   if (shared.step.check)
-    call_unseen(&check_message_slots<Team>, team);
+    check_message_slots(team);
   if (shared.waits)
-    call_unseen(&await_slots<Team>, team, call, comm, dest, tag);
+    await_slots(team, call, comm, dest, tag);
   if (shared.step.kind == Step::write)
     do_step(team);
 }

@@ -176,13 +176,13 @@ GMPI_OUT_OF_LINE void share_transfers(GridTeam team) {
   team.call_helpers({nullptr, nullptr, 0, 0, 0, true}, GridCommand::copy);
   for (;;) {
     if (thread_index() < 32)
-      call_unseen(&watch_transfers<>, state, transfers, shared);
+      watch_transfers(state, transfers, shared);
     team.sync();
     bool over = shared.work.kind == WorkKind::over;
     team.sync();
     if (over)
       break;
-    call_unseen(&do_work<BlockTeam>, BlockTeam{team.leader});
+    do_work(BlockTeam{team.leader});
   }
   if (team.leads())
     store_release_device(&transfers.count, transfers.count | SharedTransfers::stop);

@@ -11,7 +11,7 @@ GMPI_OUT_OF_LINE Work await(State &state, Wait &wait) {
   for (unsigned turns = 0;; ++turns) {
     if (has_come(state, wait)) {
       if (wait.told != nothing)
-        call_unseen(&tell_end<>, state, wait);
+        tell_end(state, wait);
       return {WorkKind::over, 0};
     }
     Work work = look_for_work(state, wait.request);
@@ -32,7 +32,7 @@ template <class Team> GMPI_NOINLINE void wait_for(Team team) {
   }
   for (;;) {
     if (team.leads()) {
-      shared.work = call_unseen(&await<>, state, shared.wait);
+      shared.work = await(state, shared.wait);
       shared.shares = Team::scope == Scope::grid && shared.work.kind == WorkKind::carry_on &&
                       can_share(state.requests[shared.work.index]);
     }
@@ -43,11 +43,11 @@ template <class Team> GMPI_NOINLINE void wait_for(Team team) {
       return;
     if constexpr (Team::scope == Scope::grid) {
       if (shares) {
-        call_unseen(&share_transfers<>, team);
+        share_transfers(team);
         continue;
       }
     }
-    call_unseen(&do_work<Team>, team);
+    do_work(team);
   }
 }
 

@@ -260,8 +260,8 @@ GMPI_DEVICE CallResult complete_peer(const CallerTeam &caller, std::uint32_t ind
   peer::OwnShare<CallerTeam> own;
   const auto team = peer::in_peer(caller, own.get());
   using Team = std::remove_const_t<decltype(team)>;
-  call_unseen(&peer::complete<Team>, team,
-              peer::Call{wait ? Function::Wait : Function::Test, Team::scope, site}, index, wait);
+  peer::complete(team, peer::Call{wait ? Function::Wait : Function::Test, Team::scope, site}, index,
+                 wait);
   CallResult result = team.shared().result;
   if (result.flag == 0)
     result.request = request;
@@ -398,7 +398,7 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
   LaunchState &launch = *block.launch;
   while (block.command != GridCommand::done) {
     if (block.command == GridCommand::copy && launch.task.transfers)
-      call_unseen(&peer::help_transfers<>, team);
+      peer::help_transfers(team);
     else if (block.command == GridCommand::copy)
       help_copy(team);
     else

@@ -19,8 +19,8 @@ constexpr std::uint32_t tagged_bytes = 3072;
 constexpr std::uint32_t datatype_slots = 128; ///< hash table of predefined datatypes
 constexpr std::uint32_t comm_slots = 256;     ///< hash table of communicators' sizes
 constexpr std::uint32_t broadcast_bytes = 4096;
-/// The host tells MPI_Wtime in 1/wtime_ticks of a second since wtime_base: a Reply's 48 bits are enough
-/// for 97 days.
+/// The host tells MPI_Wtime in 1/wtime_ticks of a second since wtime_base: a Reply's 48 bits are
+/// enough for 97 days.
 constexpr double wtime_ticks = 1 << 24;
 
 /// What the words of Attribute `number` carry: never 0, as they are at first and where data was
@@ -133,9 +133,8 @@ struct Context {
   std::int32_t world_rank, world_size;
   std::int32_t tag_upper_bound; ///< MPI_TAG_UB
   std::uint32_t device;         ///< number that this device's requests carry
-  peer::State *peer;       ///< for messages from kernel to kernel; null: there are none
-  peer::Comm *peer_world;  ///< MPI_COMM_WORLD, if they are such
-  std::uint64_t zero; ///< always; the compiler does not know it: see device::call_unseen()
+  peer::State *peer;            ///< for messages from kernel to kernel; null: there are none
+  peer::Comm *peer_world;       ///< MPI_COMM_WORLD, if they are such
   DatatypeEntry datatypes[datatype_slots];
 #ifdef OPEN_MPI
   void *handles[static_cast<int>(Handle::count)];

@@ -28,7 +28,7 @@ GMPI_DEVICE int comm_number(Site site, const Arguments &a, int known_of_world, i
     return MPI_SUCCESS;
   }
   std::int64_t value = 0;
-  int error = call_apart(&query<F>, site, a.comm, value);
+  int error = query<F>(site, a.comm, value);
   if (error == MPI_SUCCESS)
     *a.result = static_cast<int>(value);
   return error;
@@ -72,7 +72,7 @@ GMPI_DEVICE double wtime(Site site) {
 #else
   double offset = *static_cast<volatile double *>(context.wtime_offset);
   if (offset == 0) {
-    offset = call_apart(&ask_wtime_offset<>, site);
+    offset = ask_wtime_offset(site);
     *static_cast<volatile double *>(context.wtime_offset) = offset;
   }
   return 1e-9 * static_cast<double>(nanoseconds()) + offset;

@@ -11,12 +11,6 @@ function(gmpi_bench_settings target device)
   endif()
   set_target_properties(${target} PROPERTIES CUDA_STANDARD 17)
 
-  # Kernels that launch kernels are relocatable device code; the other sources stay as they are.
-  get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "/launch\\.cu$")
-  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -rdc=true)
-  set_target_properties(${target} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON)
-
   # A wheel's lib/ has the library with its version alone.
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS "${NCCL_ROOT}/include")
   find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS "${NCCL_ROOT}/lib")

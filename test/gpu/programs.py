@@ -113,7 +113,7 @@ def as_regex(text, line):
 def nvcc_command(nvcc, architecture, source, includes):
     """nvcc's command line but for what to make; source: a translated file, and the folder it came from."""
     translated, folder = source
-    command = [nvcc, "-std=c++17", "-arch=" + architecture, "-x", "cu", translated]
+    command = [nvcc, "-std=c++17", "-arch=" + architecture, "-rdc=true", "-x", "cu", translated]
     command += ["-I" + path for path in [os.path.join(ROOT, "runtime", "include")] + includes]
     command += ["-Xcompiler=-iquote", "-Xcompiler=" + (folder or ".")]
     return command + ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX"]

@@ -145,6 +145,15 @@ FlagShape shapeOf(StringRef Argument) {
   return {FlagClass::Host, 0};
 }
 
+bool saysWhetherSeparate(const Flag &Flag) {
+  return isFlag(Flag, "-rdc") || isFlag(Flag, "--relocatable-device-code");
+}
+
+bool saysArchitecture(const Flag &Flag) {
+  return isFlag(Flag, "-arch") || isFlag(Flag, "--gpu-architecture") || isFlag(Flag, "-gencode") ||
+         isFlag(Flag, "--generate-code");
+}
+
 Words behindXcompiler(ArrayRef<std::string> HostWords) {
   Words Result;
   for (StringRef Word : HostWords)

@@ -35,6 +35,12 @@ struct FlagShape {
 };
 FlagShape shapeOf(llvm::StringRef Argument);
 
+/// Whether the flag decides if device code is compiled as a whole program or for nvcc's linker.
+bool saysWhetherSeparate(const Flag &Flag);
+
+/// Whether the flag says for which GPUs device code is made.
+bool saysArchitecture(const Flag &Flag);
+
 /// Flags as nvcc takes them.
 Words forNvcc(const Flag &Flag);
 

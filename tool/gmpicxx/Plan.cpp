@@ -233,6 +233,7 @@ private:
     append(Command, languageWords(Input.Source));
     if (Translated) {
       append(Command, standardWords());
+      append(Command, separateWords());
       append(Command, quoteFolderWords(folderOf(Input.Path)));
     }
     for (const Flag &Flag : Given.Flags)
@@ -256,6 +257,14 @@ private:
   /// Translated files are C++17 unless the user says otherwise; nvcc takes only one -std.
   Words standardWords() const {
     return any_of(Given.Flags, isStandard) ? Words{} : Words{"-std=c++17"};
+  }
+
+  /// libgmpi's functions are compiled by themselves unless the user says otherwise: nvcc gives
+  /// those of a whole program registers side by side, and a kernel all that a chain of calls may
+  /// need.
+  Words separateWords() const {
+    bool Said = any_of(Given.Flags, [](const Flag &Flag) { return saysWhetherSeparate(Flag); });
+    return isCuda() && !Said ? Words{"-rdc=true"} : Words{};
   }
 
   Words languageWords(Language Source) const {
@@ -311,6 +320,7 @@ private:
     for (const Flag &Flag : Given.Flags)
       if (Flag.Class != FlagClass::Preprocess)
         append(Command, isCuda() ? forNvcc(Flag) : forHost(Flag));
+    append(Command, missingArchitectureWords());
     append(Command, Objects);
     append(Command, Installed.all(Device + ".library"));
     Words Host = Installed.all(Device + ".link");
@@ -319,6 +329,14 @@ private:
     append(Command, asCompilerTakes(Host));
     append(Command, {"-o", Given.Output.empty() ? "a.out" : Given.Output});
     Result.Steps.push_back({std::move(Command), "", "", ""});
+  }
+
+  /// nvcc links device code, too, for one architecture where none is given; that it finds none for
+  /// this in an object is only a warning of its linker's, but no kernel of the program would run.
+  Words missingArchitectureWords() const {
+    if (!isCuda() || any_of(Given.Flags, [](const Flag &Flag) { return saysArchitecture(Flag); }))
+      return {};
+    return {"-Xnvlink=-Werror", "-Xnvlink=-suppress-stack-size-warning"};
   }
 
   const Options &Given;

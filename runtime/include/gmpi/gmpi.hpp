@@ -35,7 +35,7 @@ const Module gmpi_module(&device::context);
   GMPI_EACH(GMPI_ASSIGN, roles)                                                                    \
   return device::local_call<Function::name>(site, a);
 #define GMPI_CALL_blocking(scope, name, roles)                                                     \
-  return device::call_apart(&device::MPI_##name<Scope::scope>, site, GMPI_LIST(GMPI_PASS, roles));
+  return device::MPI_##name<Scope::scope>(site, GMPI_LIST(GMPI_PASS, roles));
 #define GMPI_CALL_nonblocking GMPI_CALL_blocking
 #define GMPI_CALL_collective GMPI_CALL_blocking
 #define GMPI_CALL_terminal GMPI_CALL_blocking
