@@ -20,9 +20,14 @@
 #define GMPI_DEVICE __device__ __forceinline__
 #define GMPI_NO_UNROLL _Pragma("unroll 1")
 #define GMPI_UNROLL _Pragma("unroll")
-/// Not inlined: a kernel with MPI calls should need few registers for them, at most the 64 that let
-/// a block have 1024 threads. (Templates, so that a file that does not call them carries none.)
+/// Not inlined: a kernel with MPI calls should need few registers for them. (Templates, so that a
+/// file that does not call them carries none.) A translated file with kernels whose launch bounds
+/// leave them few has functions of its own: nvcc gives these no more than such a kernel may have.
+#ifdef GMPI_FEW_REGISTERS
+#define GMPI_NOINLINE static __device__ __noinline__
+#else
 #define GMPI_NOINLINE __device__ __noinline__
+#endif
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
 #endif
 

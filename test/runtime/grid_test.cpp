@@ -40,7 +40,7 @@ public:
     memory.context.self = MPI_COMM_SELF;
     memory.context.wtime_offset = &wtime_offset_;
     std::uint32_t place = datatype_hash(MPI_BYTE); // needed where handles do not tell the size
-    memory.context.datatypes[place] = {MPI_BYTE, 1, 1};
+    memory.context.datatypes[place] = {MPI_BYTE, 1, 1, {}};
     device::context = memory.context;
     for (std::size_t i = 0; i < staged; ++i)
       outgoing[i] = static_cast<unsigned char>(i * 13 + i / 255);

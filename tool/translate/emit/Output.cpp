@@ -12,7 +12,8 @@ namespace {
 
 std::string firstLine(const Lowering &L) {
   return "// Translated by gmpi-translate from " + quoted(L.Settings.Input) + " (device " +
-         (L.isCpu() ? "cpu" : "cuda") + ", lowerings " + lowerings(L.Settings) + "). Do not edit.\n";
+         (L.isCpu() ? "cpu" : "cuda") + ", lowerings " + lowerings(L.Settings) +
+         "). Do not edit.\n";
 }
 
 /// Names of the source files that call sites mention.
@@ -34,8 +35,8 @@ std::string mainFile(Lowering &L, const SourceFile &Main) {
   std::string Text = wholeFile(L.Changes, Main);
   if (!Text.empty() && Text.back() != '\n')
     Text += '\n';
-  return firstLine(L) + "#include <gmpi/gmpi.hpp>\n" + lineDirective(Main, 1) + Text +
-         sourceTable(L);
+  return firstLine(L) + (L.HasFewRegisters ? "#define GMPI_FEW_REGISTERS\n" : "") +
+         "#include <gmpi/gmpi.hpp>\n" + lineDirective(Main, 1) + Text + sourceTable(L);
 }
 
 bool write(const std::string &Path, const std::string &Text, std::string &Error) {

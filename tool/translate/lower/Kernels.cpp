@@ -14,9 +14,9 @@
 // declaring it work as before; only what runs is k__queue. Templates have a k__pointer that
 // registers an instantiation when its address is taken.
 #include "../Precompiled.h"
+#include "../emit/LineDirective.h"
 #include "Lowering.h"
 #include "split/Split.h"
-#include "../emit/LineDirective.h"
 #include "clang/Lex/Preprocessor.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -40,6 +40,7 @@ private:
   bool canBeRewritten();
   bool namesAreFree();
   void rewriteInPlace();
+  bool hasFewRegisters() const;
   bool isLaunchedBeforeDefinition() const;
   void declareLaunchEarly();
   void addInheritedDefaults();
@@ -69,6 +70,23 @@ private:
   Signature S;
 };
 
+/// A multiprocessor has 65536 registers, and a thread may have 128 where 512 are to find room.
+bool KernelLowering::hasFewRegisters() const {
+  const auto *Bounds = K.Definition->getAttr<CUDALaunchBoundsAttr>();
+  if (!Bounds)
+    return false;
+  std::uint64_t Threads = 1;
+  for (const Expr *Bound : {Bounds->getMaxThreads(), Bounds->getMinBlocks()}) {
+    if (!Bound)
+      continue;
+    Expr::EvalResult Value;
+    if (Bound->isValueDependent() || !Bound->EvaluateAsInt(Value, P.context()))
+      return true;
+    Threads *= Value.Val.getInt().getLimitedValue(65536);
+  }
+  return Threads > 512;
+}
+
 void KernelLowering::lower() {
   if (!canBeRewritten())
     return;
@@ -90,8 +108,10 @@ void KernelLowering::lower() {
     L.Changes.replace({S.Whole.Begin, S.Whole.End}, Segments->Text);
     L.Whole.push_back({S.Whole.Begin, S.Whole.End});
   }
-  if (withMpi())
+  if (withMpi()) {
     Lines += stub();
+    L.HasFewRegisters |= hasFewRegisters();
+  }
   if (Segments)
     Lines += splitFunction();
   Lines += launchFunction();
@@ -193,8 +213,8 @@ std::string KernelLowering::infoObject() {
   return "static constexpr ::gmpi::KernelInfo " + Names.info() + info() + ";\n";
 }
 
-/// The info is spelled out again: device code cannot refer to a host object. The arguments are there so
-/// that no compiler calls the parameters unused.
+/// The info is spelled out again: device code cannot refer to a host object. The arguments are
+/// there so that no compiler calls the parameters unused.
 std::string KernelLowering::stub() {
   std::string Arguments = S.namedArguments();
   return S.declaration() + " { ::gmpi::raw_launch(" + info() +
@@ -227,10 +247,9 @@ std::string KernelLowering::launchFunction() {
 }
 
 std::string KernelLowering::pointerFunction() {
-  std::string Queue =
-      withMpi() ? ", " + queueAndSplit("&" + Names.queue() + S.templateArguments(),
-                                       S.templateArguments())
-                : "";
+  std::string Queue = withMpi() ? ", " + queueAndSplit("&" + Names.queue() + S.templateArguments(),
+                                                       S.templateArguments())
+                                : "";
   return S.TemplateHead + " static inline auto " + Names.pointer() +
          "() { static const ::gmpi::Kernel gmpi_kernel(&" + Names.Kernel + S.templateArguments() +
          Queue + ", " + Names.info() + "); return &" + Names.Kernel + S.templateArguments() +

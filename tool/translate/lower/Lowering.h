@@ -55,6 +55,10 @@ struct Lowering {
   std::set<Position> WithMpi;
   const SplitLowering *Split = nullptr; ///< where that lowering is asked for
 
+  /// Whether a kernel with MPI has launch bounds that leave it fewer registers than the functions
+  /// behind its calls take where nothing bounds them.
+  bool HasFewRegisters = false;
+
   /// Kernels whose text has been replaced as a whole.
   std::vector<Span> Whole = {};
   bool replacedWhole(const Position &At) const;

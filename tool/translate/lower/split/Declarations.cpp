@@ -31,8 +31,6 @@ std::string slot(const FrameVariable &Of) {
   return std::to_string(Of.Offset) + ", " + std::to_string(Of.Bytes);
 }
 
-std::string lines(StringRef Text) { return std::string(Text.count('\n'), '\n'); }
-
 } // namespace
 
 std::string BodySplitter::alias(const FrameVariable &Of) const {

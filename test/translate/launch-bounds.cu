@@ -1,0 +1,32 @@
+// Kernels whose launch bounds leave few registers have the functions behind their MPI calls for themselves: nvcc gives
+// these no more registers then. Bounds that are not known yet may leave few.
+// RUN: rm -rf %t && split-file %s %t && cd %t
+// RUN: %gmpi-translate --cuda-path=none threads.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
+// RUN: %compile-cuda out.cu
+// RUN: %gmpi-translate --cuda-path=none blocks.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
+// RUN: %compile-cuda out.cu
+// RUN: %gmpi-translate --cuda-path=none dependent.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
+// RUN: %compile-cuda out.cu
+// RUN: %gmpi-translate --cuda-path=none enough.cu -o out.cu && FileCheck --check-prefix=ENOUGH --input-file=out.cu check
+// RUN: %compile-cuda out.cu
+
+//--- threads.cu
+#include <mpi.h>
+__global__ void __launch_bounds__(1024) k(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+//--- blocks.cu
+#include <mpi.h>
+__global__ void __launch_bounds__(256, 4) k(int *data, int n);
+__global__ void k(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+//--- dependent.cu
+#include <mpi.h>
+template <int N> __global__ void __launch_bounds__(N) k(int *data) { MPI_Send(data, N, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+void launch(int *data) { k<1024><<<1, 1024>>>(data); }
+//--- enough.cu
+#include <mpi.h>
+constexpr int threads = 256;
+__global__ void __launch_bounds__(threads, 2) k(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+__global__ void __launch_bounds__(1024) without(int *data) { *data = 1; }
+//--- check
+FEW: #define GMPI_FEW_REGISTERS
+FEW-NEXT: #include <gmpi/gmpi.hpp>
+ENOUGH-NOT: GMPI_FEW_REGISTERS
