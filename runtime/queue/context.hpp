@@ -39,7 +39,7 @@ struct RingState {
 /// Device-side bookkeeping of one request slot, in device memory; owned by whoever holds the slot.
 struct RequestRecord {
   std::uint32_t turn;     ///< generation of the last Reply seen
-  std::uint32_t serial;   ///< counts the slot's uses
+  std::uint32_t serial;   ///< counts the uses of the slot that are over
   void *out;              ///< receive buffer of a nonblocking call
   std::uint32_t expected; ///< its room, if that is short enough for data that comes with a Reply
 };

@@ -33,6 +33,7 @@ GMPI_OUT_OF_LINE void collect_host_releases(const Context &context) {
       if (count == seen || atomicCAS(context.seen_releases + slot, seen, count) != seen)
         continue;
       context.records[slot].turn = static_cast<std::uint32_t>(found[i] >> 32);
+      ++context.records[slot].serial;
       fence_device();
       atomicOr(context.free_slots + slot / 32, 1u << slot % 32);
     }
@@ -54,9 +55,7 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
       std::uint32_t bit = own & (~own + 1);
       std::uint32_t before = and_acquire_device(context.free_slots + word, ~bit);
       if (before & bit) {
-        std::uint32_t slot = word * 32 + (__ffs(static_cast<int>(bit)) - 1);
-        ++context.records[slot].serial;
-        return slot;
+        return word * 32 + (__ffs(static_cast<int>(bit)) - 1);
       }
       free = before & ~bit;
     }
@@ -67,7 +66,9 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
   }
 }
 
+/// From now on what named the request that held it names none, whoever has it.
 GMPI_DEVICE void release_slot(const Context &context, std::uint32_t slot) {
+  ++context.records[slot].serial;
   fence_device();
   atomicOr(context.free_slots + slot / 32, 1u << slot % 32);
 }

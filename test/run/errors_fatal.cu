@@ -7,6 +7,7 @@
 // RUN: not %mpiexec -n 2 %t tag 2>&1 | FileCheck %s --check-prefix=TAG
 // RUN: not %mpiexec -n 2 %t derived 2>&1 | FileCheck %s --check-prefix=DERIVED
 // RUN: not %mpiexec -n 2 %t request 2>&1 | FileCheck %s --check-prefix=REQUEST
+// RUN: not %mpiexec -n 2 %t given-back 2>&1 | FileCheck %s --check-prefix=GIVEN-BACK
 // RUN: not %mpiexec -n 2 %t abort 2>&1 | FileCheck %s --check-prefix=ABORT
 // RUN: not %mpiexec -n 2 %t host 2>&1 | FileCheck %s --check-prefix=HOST
 #include "Inputs/check.h"
@@ -54,6 +55,16 @@ __global__ void old_request(int *buffer) {
   MPI_Wait(&copy, MPI_STATUS_IGNORE);
 }
 
+/// One that was completed already; none has taken its place.
+__global__ void request_given_back(int *buffer) {
+  MPI_Request request, copy;
+  MPI_Irecv(buffer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+  copy = request;
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  // GIVEN-BACK: gmpi: rank 1: MPI_Wait failed in a kernel, at {{.*}}errors_fatal.cu:[[@LINE+1]] (grid scope): {{.*([Rr]equest|MPI_ERR_REQUEST)}}
+  MPI_Wait(&copy, MPI_STATUS_IGNORE);
+}
+
 __global__ void abort_it(int *buffer) {
   // ABORT: gmpi: rank 1: MPI_Abort(3) in a kernel, at {{.*}}errors_fatal.cu:[[@LINE+1]]
   MPI_Abort(MPI_COMM_WORLD, 3);
@@ -67,7 +78,7 @@ int main(int argc, char **argv) {
   std::string what = argc > 1 ? argv[1] : "";
   test::Array<int> buffer(4);
   int host[4] = {};
-  if (test::rank == 0 && (what == "truncated" || what == "request"))
+  if (test::rank == 0 && (what == "truncated" || what == "request" || what == "given-back"))
     MPI_Send(host, what == "truncated" ? 4 : 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
   if (test::rank == 1) {
     if (what == "rank" || what == "small")
@@ -84,6 +95,8 @@ int main(int argc, char **argv) {
     }
     if (what == "request")
       old_request<<<2, 32>>>(buffer.data());
+    if (what == "given-back")
+      request_given_back<<<2, 32>>>(buffer.data());
     if (what == "abort")
       abort_it<<<2, 32>>>(buffer.data());
     if (what == "host")

@@ -39,11 +39,12 @@ TEST(RequestSlots, all_different_and_none_of_the_launches) {
   EXPECT_EQ(*slots.rbegin(), request_slots - 1);
 }
 
-TEST(RequestSlots, serial_counts_uses) {
+TEST(RequestSlots, serial_counts_uses_that_are_over) {
   QueueMemory memory;
   std::uint32_t slot = device::acquire_slot(memory.context);
   std::uint32_t serial = memory.records[slot].serial;
   device::release_slot(memory.context, slot);
+  EXPECT_EQ(memory.records[slot].serial, serial + 1) << "it is a request's until another has it";
   ASSERT_EQ(device::acquire_slot(memory.context), slot);
   EXPECT_EQ(memory.records[slot].serial, serial + 1);
 }
