@@ -263,7 +263,7 @@ private:
   /// those of a whole program registers side by side, and a kernel all that a chain of calls may
   /// need.
   Words separateWords() const {
-    bool Said = any_of(Given.Flags, [](const Flag &Flag) { return saysWhetherSeparate(Flag); });
+    bool Said = any_of(Given.Flags, saysWhetherSeparate);
     return isCuda() && !Said ? Words{"-rdc=true"} : Words{};
   }
 
@@ -334,7 +334,7 @@ private:
   /// nvcc links device code, too, for one architecture where none is given; that it finds none for
   /// this in an object is only a warning of its linker's, but no kernel of the program would run.
   Words missingArchitectureWords() const {
-    if (!isCuda() || any_of(Given.Flags, [](const Flag &Flag) { return saysArchitecture(Flag); }))
+    if (!isCuda() || any_of(Given.Flags, saysArchitecture))
       return {};
     return {"-Xnvlink=-Werror", "-Xnvlink=-suppress-stack-size-warning"};
   }
