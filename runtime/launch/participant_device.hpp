@@ -9,6 +9,7 @@
 // (__syncthreads counts living threads), so only the counting is done here.
 #pragma once
 
+#include "../peer/ownership_device.hpp"
 #include "../peer/share.hpp"
 #include "../queue/request_slots_device.hpp"
 #include "bind_arguments.hpp"
@@ -70,7 +71,8 @@ struct BlockState {
   std::uint64_t reply[reply_words];                       ///< its last Reply, packed
   alignas(16) unsigned char small[reply_data_bytes + 12]; ///< the data that came with it
   CallResult result;
-  peer::Share peer; ///< what the leader of a call from kernel to kernel tells the others
+  peer::Share peer;    ///< what the leader of a call from kernel to kernel tells the others
+  peer::Routes routes; ///< of calls of this block's and its threads'
 };
 
 #ifdef GMPI_DEVICE_CPU
@@ -181,6 +183,8 @@ GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
   launch.command = 0;
   launch.claimed = 0;
   launch.membership = 0;
+  if (launch.routes.owned != 0)
+    peer::give_all_up(*context.peer, launch.routes);
   fence_system();
   Attribute leave{};
   leave.function = Function::leave;
@@ -219,6 +223,9 @@ public:
       block.living = device::block_threads();
       block.living_blocks = 1;
       block.departed = block.elections = block.claimed = block.round = block.tickets = 0;
+      block.routes.owned = 0;
+      for (peer::Route &route : block.routes.route)
+        route.comm = MPI_Comm{};
     }
     __syncthreads();
   }
@@ -232,8 +239,11 @@ public:
     std::uint32_t index = block.launch_index;
     device::fence_device();
     block.departed = 1;
-    if (atomicSub(&block.living, 1u) == 1 &&
-        launch != nullptr) // null: a segment; its driver sees its end
+    if (atomicSub(&block.living, 1u) != 1)
+      return;
+    if (block.routes.owned != 0)
+      device::peer::give_all_up(*device::context.peer, block.routes);
+    if (launch != nullptr) // null: a segment; its driver sees its end
       device::depart(*launch, index);
   }
 

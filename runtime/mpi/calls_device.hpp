@@ -5,31 +5,38 @@
 // kernel to kernel is over then. What is longer, or waits for others, goes on in peer::MPI_*.
 //
 // Functions that are compiled by themselves (-rdc=true) save many of the registers they use. So
-// each way of a call is one such function, and what most calls do without is a function of its own.
+// each way of a call is one such function, what most calls do without is a function of its own, and
+// of what all threads run as little as can be is in any.
 #pragma once
 
 #include "../queue/call_device.hpp"
 
 namespace gmpi::device {
 
-/// The threads of a block, or of all, have met; what can be done of the call at once is done, by
-/// `begin`. Of a grid's call block.command then tells whether this block makes it, and
-/// block.peer.begun how far it has come.
-template <Scope S, Function F, class Begin>
-GMPI_DEVICE void begin_call(const BlockTeam &team, const Arguments &a, Begin begin) {
+/// Has a block's first warp begin a call, between two barriers of its threads. Whether it is over,
+/// and returns nothing but success: most short ones are. `by_warp`: the warp is whole. (What is
+/// asked behind the second barrier, others may have left the kernel by then.)
+template <Scope S, class Begin> GMPI_DEVICE bool is_over_soon(bool &by_warp, Begin begin) {
+  if constexpr (S == Scope::thread)
+    return false;
+  __syncthreads();
+  by_warp = BlockTeam::has_warp();
+  if (by_warp && thread_index() < 32)
+    begin();
+  __syncthreads();
+  return by_warp && block_state().peer.begun == peer::Begun::over;
+}
+
+/// Begins a call that no warp has begun: some of its block's threads are missing. All that are
+/// there have met.
+template <Scope S, Function F>
+GMPI_DEVICE void begin_call(const BlockTeam &team, const Arguments &a) {
   BlockState &block = block_state();
   if (team.leads()) {
-    block.peer.begun = peer::Begun::elsewhere;
     block.command = S == Scope::grid ? arrive(block) : GridCommand::lead;
-  }
-  if (BlockTeam::has_warp()) {
-    if (thread_index() < 32) {
-      __syncwarp();
-      if (block.command == GridCommand::lead)
-        begin();
-    }
-  } else if (team.leads() && block.command == GridCommand::lead && peer::takes<F>(a)) {
-    block.peer.begun = peer::Begun::nothing;
+    block.peer.begun = block.command != GridCommand::lead ? peer::Begun::led
+                       : peer::takes<F>(a)                ? peer::Begun::nothing
+                                                          : peer::Begun::elsewhere;
   }
   __syncthreads();
 }
@@ -45,26 +52,28 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
   return MPI_SUCCESS;
 }
 
-/// What carry_out_quickly() returns of a call that is the proxy's; of the grid's, this block is to
-/// make it.
+/// What carry_out_either_way() returns of a call that is the proxy's; of the grid's, this block is
+/// to make it.
 constexpr int go_by_queue = -1;
 
-/// Carries a call out on a device that has two ways. What takes long is apart: `begin` by the first
-/// warp, `carry` what that has left to the block, `between_kernels` what is not over soon.
-template <Scope S, Function F, class Begin, class Carry, class BetweenKernels>
-GMPI_DEVICE int carry_out_quickly(const Arguments &a, Begin begin, Carry carry,
-                                  BetweenKernels between_kernels) {
+/// Goes on with a call that is not over soon, on a device that has two ways; its threads have met,
+/// and `by_warp` it has begun. What takes long is apart: `carry` what the first warp has left to
+/// the block, `between_kernels` the rest.
+template <Scope S, Function F, class Carry, class BetweenKernels>
+GMPI_DEVICE int carry_out_either_way(const Arguments &a, bool by_warp, Carry carry,
+                                     BetweenKernels between_kernels) {
   if constexpr (S == Scope::thread) {
     return peer::takes<F>(a) ? between_kernels() : go_by_queue;
   } else {
-    const BlockTeam team = BlockTeam::meet();
-    begin_call<S, F>(team, a, begin);
-    if (S == Scope::grid && block_state().command != GridCommand::lead)
-      return serve_call<F>(team, a);
+    const BlockTeam team{by_warp ? thread_index() == 0 : elect(block_state())};
+    if (!by_warp)
+      begin_call<S, F>(team, a);
     peer::Begun begun = block_state().peer.begun;
+    if (S == Scope::grid && begun == peer::Begun::led)
+      return serve_call<F>(team, a);
     if (begun == peer::Begun::writing || begun == peer::Begun::reading)
       begun = carry(team);
-    if (begun == peer::Begun::over)
+    if (begun == peer::Begun::over || begun == peer::Begun::answered)
       return end_quickly<F>(team, a);
     return begun == peer::Begun::elsewhere ? go_by_queue : between_kernels();
   }
@@ -114,10 +123,16 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a) {
   }                                                                                                \
   }                                                                                                \
   namespace quick {                                                                                \
+  template <Scope S> GMPI_NOINLINE void go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    peer::begin_otherwise<Function::name, S>(a);                                                   \
+  }                                                                                                \
   template <Scope S> GMPI_NOINLINE void begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    peer::begin_quickly<Function::name, S>(a);                                                     \
+    peer::begin_quickly<Function::name, S>(a,                                                      \
+                                           [=] { go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles)); }); \
   }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE peer::Begun carry_##name(BlockTeam team, GMPI_LIST(GMPI_PARAMETER, roles)) {       \
@@ -127,11 +142,12 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a) {
   }                                                                                                \
   }                                                                                                \
   namespace either_way {                                                                           \
-  template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), bool by_warp) {        \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    int error = carry_out_quickly<S, Function::name>(                                              \
-        a, [=] { quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles)); },                           \
+    int error = carry_out_either_way<S, Function::name>(                                           \
+        a, by_warp,                                                                                \
         [=](BlockTeam team) { return quick::carry_##name<S>(team, GMPI_LIST(GMPI_PASS, roles)); }, \
         [=] { return peer::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                   \
     return error == go_by_queue ? by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), true) \
@@ -139,9 +155,12 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a) {
   }                                                                                                \
   }                                                                                                \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
-    return context.peer == nullptr                                                                 \
-               ? by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false)                 \
-               : either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                     \
+    if (context.peer == nullptr)                                                                   \
+      return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false);                    \
+    bool by_warp = false;                                                                          \
+    if (is_over_soon<S>(by_warp, [=] { quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles)); }))    \
+      return MPI_SUCCESS;                                                                          \
+    return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), by_warp);                  \
   }
 #define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
 #define GMPI_DEVICE_nonblocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)

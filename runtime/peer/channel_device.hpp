@@ -11,8 +11,6 @@
 
 namespace gmpi::device::peer {
 
-using namespace gmpi::peer;
-
 /// What the packets of slot number `slot` carry.
 GMPI_DEVICE std::uint32_t lap_of(unsigned long long slot) {
   return static_cast<std::uint32_t>(slot / channel_slots) + 1;
@@ -121,7 +119,7 @@ GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.header.bytes);
   const std::uint32_t headers = low == 0 ? header_packets : 0;
-  if (rank < headers) // one member alone writes both
+  if (rank < headers) // a member alone writes all
     for (std::uint32_t p = rank; p < headers; p += size)
       store_packet(window.place(p), pack_header(t.header, p), window.lap_at(p));
   std::uint32_t p = rank < headers ? rank + (headers - rank + size - 1) / size * size : rank;
@@ -214,10 +212,15 @@ GMPI_DEVICE void carry(const Team &team, const Step &step, unsigned long long lo
   free_share(t.freed, t.first + low, t.first + high, rank, size);
 }
 
-/// The next `slots` slots of the channel to `peer`; they may not be free yet.
-GMPI_DEVICE unsigned long long take_slots(State &state, std::uint32_t peer,
-                                          unsigned long long slots) {
-  return add_relaxed_device(&state.sending[peer].next, slots);
+/// Slots of a channel that a message has: from number `first` on; `after`: as in its header.
+struct Slots {
+  unsigned long long first, after;
+};
+
+/// The next `slots` slots of the common channel to `peer`; they may not be free yet.
+GMPI_DEVICE Slots take_slots(State &state, std::uint32_t peer, unsigned long long slots) {
+  unsigned long long word = add_relaxed_device(&state.sending[peer].next, slots);
+  return {common_of(word), owned_of(word)};
 }
 
 /// Whether the receiver has freed slot number `slot` as often as its next use needs.
@@ -251,11 +254,11 @@ GMPI_DEVICE void note_free(Line &line, unsigned long long first, unsigned long l
 }
 
 /// The same, for what is taken next: looks a little ahead from what is known, and notes that.
-GMPI_OUT_OF_LINE bool find_free(State &state, std::uint32_t peer, unsigned long long end) {
+GMPI_OUT_OF_LINE bool find_free(State &state, std::uint32_t channel, unsigned long long end) {
   constexpr int at_once = 8;
   constexpr unsigned long long ahead = 8;
-  Line &line = state.sending[peer];
-  const std::uint32_t *freed = state.peer[peer].out_freed;
+  Line &line = state.sending[channel];
+  const std::uint32_t *freed = state.channels[channel].out_freed;
   const unsigned long long known = load_relaxed_device(&line.free_until);
   unsigned long long slot = known;
   bool more = true;
@@ -277,10 +280,10 @@ GMPI_OUT_OF_LINE bool find_free(State &state, std::uint32_t peer, unsigned long 
 }
 
 /// The same by a warp, whole; the answer is for all its lanes.
-GMPI_OUT_OF_LINE bool find_free_as_warp(State &state, std::uint32_t peer, unsigned long long end,
+GMPI_OUT_OF_LINE bool find_free_as_warp(State &state, std::uint32_t channel, unsigned long long end,
                                         std::uint32_t lane) {
-  Line &line = state.sending[peer];
-  const std::uint32_t *freed = state.peer[peer].out_freed;
+  Line &line = state.sending[channel];
+  const std::uint32_t *freed = state.channels[channel].out_freed;
   unsigned long long known = __shfl_sync(0xffffffffu, load_relaxed_device(&line.free_until), 0);
   unsigned long long slot = known;
   GMPI_NO_UNROLL

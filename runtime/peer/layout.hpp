@@ -5,10 +5,16 @@
 // memory. Sixteen bytes, a packet, carry eight of data and, twice, their lap's number: half a
 // packet arrives as one, so a packet whose two laps are right is whole and new, and nothing else
 // guards it: no flag, no fence. A message takes whole slots that follow each other, its header the
-// first two packets. The sender writes slot number q once the receiver has freed it q /
-// channel_slots times. A message's slots are carried portion by portion, from its first: the sender
-// begins a portion when all its slots are free, and writes it whole; so where a portion's first
-// packet is there, the rest is on its way.
+// first packets. The sender writes slot number q once the receiver has freed it q / channel_slots
+// times. A message's slots are carried portion by portion, from its first: the sender begins a
+// portion when all its slots are free, and writes it whole; so where a portion's first packet is
+// there, the rest is on its way.
+//
+// Two channels lead from each rank to each. Of the common one, whoever sends takes slots by an
+// atomic. The owned one belongs to one block, or launch, at a time, which needs none. A message
+// says how far the other channel had been taken when its own slots were: it is not looked at before
+// the receiver has come so far there. So messages keep the order in which they were sent, whichever
+// channel each of them took.
 #pragma once
 
 #include "../mpi/mpi_library.hpp"
@@ -22,11 +28,12 @@ constexpr std::uint32_t channel_slots = 4096; ///< a power of two
 constexpr std::uint32_t slot_packets = 128;
 constexpr std::uint32_t packet_words = 2; ///< of eight bytes
 constexpr std::uint32_t packet_bytes = 8; ///< of data in a packet
-constexpr std::uint32_t header_packets = 2;
+constexpr std::uint32_t header_packets = 3;
 constexpr std::uint32_t portion_slots = 16;
 /// Longer messages are announced, and sent when a receive has matched.
 constexpr std::uint32_t eager_bytes = 65536;
-constexpr std::uint32_t max_peers = 64; ///< ranks on a host
+constexpr std::uint32_t max_peers = 64;               ///< ranks on a host
+constexpr std::uint32_t max_channels = 2 * max_peers; ///< each way
 constexpr std::uint32_t max_comms = 64;
 constexpr std::uint32_t max_requests = 1024; ///< by request slot
 /// A communicator's context is a number that its rank 0 has counted, and that rank's among those of
@@ -58,7 +65,43 @@ enum class MessageKind : std::uint8_t {
   data,        ///< of a message that was announced; `tag` is the receiver's request
 };
 
-/// A message's first two packets.
+/// The owned channel to or from a peer; the common one has the peer's own number.
+GMPI_HOST_DEVICE constexpr std::uint32_t owned_channel(std::uint32_t peer) {
+  return peer + max_peers;
+}
+GMPI_HOST_DEVICE constexpr std::uint32_t other_channel(std::uint32_t channel) {
+  return channel ^ max_peers;
+}
+GMPI_HOST_DEVICE constexpr std::uint32_t peer_of_channel(std::uint32_t channel) {
+  return channel % max_peers;
+}
+static_assert((max_peers & (max_peers - 1)) == 0);
+
+/// How far both channels have been taken, in one word: the common one's slot number, and the last
+/// bits of the owned one's. The top bit is a receiver's: somebody looks.
+constexpr std::uint32_t common_bits = 46, owned_bits = 17;
+constexpr unsigned long long locked = 1ull << 63, one_owned = 1ull << common_bits;
+
+GMPI_HOST_DEVICE constexpr unsigned long long common_of(unsigned long long word) {
+  return word & (one_owned - 1);
+}
+GMPI_HOST_DEVICE constexpr std::uint32_t owned_of(unsigned long long word) {
+  return static_cast<std::uint32_t>(word >> common_bits) & ((1u << owned_bits) - 1);
+}
+GMPI_HOST_DEVICE constexpr unsigned long long both_of(unsigned long long common,
+                                                      unsigned long long owned) {
+  return (common | owned << common_bits) & ~locked;
+}
+/// How far slot number `owned` is behind the one whose last bits are given; they are never half of
+/// what the bits hold apart.
+GMPI_HOST_DEVICE constexpr std::int32_t owned_ahead(std::uint32_t bits, unsigned long long owned) {
+  return static_cast<std::int32_t>((bits - static_cast<std::uint32_t>(owned))
+                                   << (32 - owned_bits)) >>
+         (32 - owned_bits);
+}
+static_assert(channel_slots < 1u << (owned_bits - 2));
+
+/// A message's first packets.
 struct Header {
   MessageKind kind;
   std::uint32_t context; ///< of the communicator; below 2^context_bits
@@ -66,17 +109,21 @@ struct Header {
   std::uint16_t serial;  ///< and which use of it
   std::int32_t tag;
   std::uint64_t bytes; ///< below 2^48
+  std::uint64_t after; ///< as far the receiver must have come in the other channel: a slot number;
+                       ///< where that is the owned channel, its last bits
 };
 
-/// The two data words of packet 0 or 1 of a message. The first: tag, context, kind, request.
+/// The data word of one of a message's first packets. Packet 0: tag, context, kind, request.
 GMPI_HOST_DEVICE inline std::uint64_t pack_header(const Header &header, std::uint32_t packet) {
   static_assert(max_requests <= 1u << 10 && std::uint32_t(MessageKind::data) < 1u << 2 &&
                 32 + context_bits + 2 + 10 == 64);
-  return packet == 0 ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
-                           std::uint64_t(header.kind) << 52 | std::uint64_t(header.request) << 54
-                     : header.bytes | std::uint64_t(header.serial) << 48;
+  return packet == 0   ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
+                             std::uint64_t(header.kind) << 52 | std::uint64_t(header.request) << 54
+         : packet == 1 ? header.bytes | std::uint64_t(header.serial) << 48
+                       : header.after;
 }
-GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t second) {
+GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t second,
+                                             std::uint64_t third) {
   Header header{};
   header.tag = static_cast<std::int32_t>(first);
   header.context = static_cast<std::uint32_t>(first >> 32 & ((1u << context_bits) - 1));
@@ -84,6 +131,7 @@ GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t 
   header.request = static_cast<std::uint16_t>(first >> 54);
   header.bytes = second & ((std::uint64_t(1) << 48) - 1);
   header.serial = static_cast<std::uint16_t>(second >> 48);
+  header.after = third;
   return header;
 }
 
@@ -96,24 +144,45 @@ struct Shared {
   static constexpr std::size_t freed_bytes = channel_slots * sizeof(std::uint32_t);
   static constexpr std::size_t acks_bytes = max_requests * packet_words * sizeof(std::uint64_t);
 
-  /// Packets from `source`.
-  std::size_t channel(std::uint32_t source) const { return source * channel_bytes; }
-  /// How often `destination` has freed each slot of the channel to it.
-  std::size_t freed(std::uint32_t destination) const {
-    return ranks * channel_bytes + destination * freed_bytes;
+  /// Packets from rank `source`, in its common or owned channel.
+  std::size_t channel(std::uint32_t source, bool owned) const {
+    return (source + (owned ? ranks : 0)) * channel_bytes;
+  }
+  /// How often rank `destination` has freed each slot of the channel to it.
+  std::size_t freed(std::uint32_t destination, bool owned) const {
+    return 2 * ranks * channel_bytes + (destination + (owned ? ranks : 0)) * freed_bytes;
   }
   /// One packet a request of this rank's: which request of the receiver's has matched.
-  std::size_t acks() const { return freed(ranks); }
+  std::size_t acks() const { return freed(ranks, true); }
   std::size_t bytes() const { return acks() + acks_bytes; }
 };
 
-/// Another rank of this host, or this one itself, as this one reaches it.
-struct Peer {
+/// The channels to and from another rank of this host, or this one itself, of one kind.
+struct Channel {
   std::uint64_t *out;       ///< packets to it, in its memory
   std::uint32_t *out_freed; ///< in ours
   std::uint64_t *in;        ///< packets from it, in ours
   std::uint32_t *in_freed;  ///< in its memory
-  std::uint64_t *acks;      ///< in its memory
+};
+
+/// A channel that a block, or a launch, owns, as its next short message needs it.
+struct alignas(16) Route {
+  MPI_Comm comm; ///< with which, and whom, it has been used last; 0: it is not to be used
+  MPI_Datatype datatype;
+  int dest;
+  std::uint32_t extent; ///< of the datatype, in bytes
+  std::uint32_t context;
+  std::uint32_t channel;
+  unsigned long long next, free_until; ///< as in a sender's Line
+  unsigned long long *order;           ///< the sender's word for both channels
+  std::uint64_t *out;
+};
+
+/// All that a block, or a launch, owns.
+struct Routes {
+  static constexpr std::uint32_t most = 8; ///< by destination's rank, modulo this
+  std::uint32_t owned;                     ///< bits: routes that have a channel
+  Route route[most];
 };
 
 /// A communicator whose messages kernels carry themselves.
@@ -149,6 +218,7 @@ struct Request {
   std::int32_t rank; ///< as the call names it, for reports
   const Comm *comm;
   std::uint32_t peer;    ///< any_source: not known yet
+  std::uint32_t channel; ///< that its message takes
   std::int32_t tag;      ///< that a receive wants
   std::uint32_t staging; ///< large kept entry whose memory `data` is, or `nothing`
   unsigned char *data;
@@ -161,7 +231,7 @@ struct Request {
 /// A message that came before its receive.
 struct Kept {
   std::uint32_t next;
-  std::uint32_t peer;
+  std::uint32_t channel;    ///< that it has come through
   unsigned long long first; ///< its first slot, while its data is in the channel yet
   Header header;
 };
@@ -177,9 +247,10 @@ struct alignas(16) Summary {
 };
 
 struct Line {
-  alignas(
-      64) unsigned long long next; ///< slot number; in a receiver's, the top bit: somebody looks
-  unsigned long long free_until;   ///< sender: slots below are known to be free
+  /// The next slot's number. Of a common channel: both channels' word. A receiver's owned one is
+  /// written under the common one's lock, and may be seen late: the word tells.
+  alignas(64) unsigned long long next;
+  unsigned long long free_until; ///< sender: slots below are known to be free
 };
 
 /// A rank's own state, in device memory, zero at first but for what Links sets.
@@ -196,14 +267,14 @@ struct State {
   unsigned char *kept_data;        ///< [small_kept][small_bytes], [large_kept][eager_bytes]
   unsigned long long last_told;    ///< when the proxy was told last that this rank goes on
   unsigned long long calls, bytes; ///< for statistics
-  Peer peer[max_peers];
-  Line sending[max_peers], receiving[max_peers];
+  Channel channels[max_channels];
+  std::uint64_t *peer_acks[max_peers]; ///< each in its own memory
+  std::uint32_t owner[max_peers];      ///< 1: somebody owns the owned channel to it
+  Line sending[max_channels], receiving[max_channels];
   Request requests[max_requests];
   Comm comms[max_comms];
   Kept kept[small_kept + large_kept];
 };
-
-constexpr unsigned long long locked = 1ull << 63;
 
 /// A message on its way through a channel.
 struct Transfer {

@@ -122,8 +122,7 @@ std::string Links::prepare(MPI_Comm comm, Joining &joining, Card &card) {
 }
 
 bool Links::map_peer(const Card &card) {
-  Peer &peer = image_->peer[card.host_rank];
-  if (peer.out != nullptr)
+  if (image_->peer_acks[card.host_rank] != nullptr)
     return true;
   const Shared shared = shared_memory();
   unsigned char *theirs = memory_;
@@ -136,11 +135,11 @@ bool Links::map_peer(const Card &card) {
   auto words = [](unsigned char *at) { return reinterpret_cast<std::uint64_t *>(at); };
   auto counts = [](unsigned char *at) { return reinterpret_cast<std::uint32_t *>(at); };
   auto me = std::uint32_t(host_.rank), other = std::uint32_t(card.host_rank);
-  peer.out = words(theirs + shared.channel(me));
-  peer.out_freed = counts(memory_ + shared.freed(other));
-  peer.in = words(memory_ + shared.channel(other));
-  peer.in_freed = counts(theirs + shared.freed(me));
-  peer.acks = words(theirs + shared.acks());
+  for (bool owned : {false, true})
+    image_->channels[owned ? owned_channel(other) : other] = {
+        words(theirs + shared.channel(me, owned)), counts(memory_ + shared.freed(other, owned)),
+        words(memory_ + shared.channel(other, owned)), counts(theirs + shared.freed(me, owned))};
+  image_->peer_acks[other] = words(theirs + shared.acks());
   return true;
 }
 
@@ -231,7 +230,8 @@ bool Links::has_neighbours(MPI_Comm comm) const {
 
 /// Tells kernels of an entry. Those that run do not know the communicator.
 void Links::publish(std::uint32_t index) {
-  queue_->copy_to_device(state_->peer, image_->peer, sizeof(image_->peer));
+  queue_->copy_to_device(state_->channels, image_->channels, sizeof(image_->channels));
+  queue_->copy_to_device(state_->peer_acks, image_->peer_acks, sizeof(image_->peer_acks));
   queue_->copy_to_device(&state_->comms[index], &image_->comms[index], sizeof(Comm));
   queue_->copy_to_device(&state_->comms_used, &image_->comms_used, sizeof(std::uint32_t));
   Comm *world = nullptr;

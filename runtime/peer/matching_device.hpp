@@ -1,9 +1,10 @@
 // Which receive gets which message: MPI's rules, applied by the receiving rank's own threads.
 //
-// Invariant: lists are changed under state.lock. A channel is looked at by whoever has set the top
-// bit of its line: in the order of its messages, each is given to the earliest posted receive that
-// it matches, or kept. Who has posted nothing may look at a channel without the lock while nobody
-// has posted anything, nothing is kept and nothing is active: then no receive goes before its own.
+// Invariant: lists are changed under state.lock. Both channels from a rank are looked at by whoever
+// has set the top bit of the common one's line: in the order of their messages, each is given to
+// the earliest posted receive that it matches, or kept. Who has posted nothing may look at them
+// without the lock while nobody has posted anything, nothing is kept and nothing is active: then no
+// receive goes before its own.
 #pragma once
 
 #include "channel_device.hpp"
@@ -90,7 +91,7 @@ GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::u
 }
 GMPI_DEVICE std::uint32_t take_kept(State &state, const Request &request) {
   return take_first(state.first_kept, state.last_kept, NextKept{state}, [&](std::uint32_t i) {
-    return matches(request, state.kept[i].header, state.kept[i].peer);
+    return matches(request, state.kept[i].header, peer_of_channel(state.kept[i].channel));
   });
 }
 GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
@@ -142,7 +143,7 @@ GMPI_DEVICE std::uint32_t lap_of_serial(std::uint32_t serial) {
 /// Tells the sender of a message which request has matched it.
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header,
                              std::uint32_t request) {
-  store_packet(state.peer[from].acks + header.request * packet_words, request,
+  store_packet(state.peer_acks[from] + header.request * packet_words, request,
                lap_of_serial(header.serial));
 }
 
@@ -170,9 +171,11 @@ GMPI_DEVICE unsigned long long portion_end(const Header &header, unsigned long l
 /// Gives the request its message, which lies in the channel from slot `first` on, or is announced
 /// there.
 GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &header,
-                              std::uint32_t from, unsigned long long first) {
+                              std::uint32_t channel, unsigned long long first) {
   Request &request = state.requests[index];
+  const std::uint32_t from = peer_of_channel(channel);
   request.peer = from;
+  request.channel = channel;
   request.header = header;
   if (header.kind == MessageKind::announced) {
     set_state(request, RequestState::awaiting_data);
@@ -185,51 +188,90 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
 }
 
 /// The data of an announced message comes: its envelope is known.
-GMPI_DEVICE void give_data(State &state, const Header &header, unsigned long long first) {
+GMPI_DEVICE void give_data(State &state, const Header &header, std::uint32_t channel,
+                           unsigned long long first) {
   auto index = static_cast<std::uint32_t>(header.tag);
+  state.requests[index].channel = channel;
   state.requests[index].header.kind = MessageKind::data;
   start_receiving(state, index, first);
 }
 
 // --- channels ---
 
-GMPI_DEVICE bool has_message(const State &state, std::uint32_t peer, unsigned long long next) {
-  return Packet::load(packet_at(state.peer[peer].in, next, 0)).shows(lap_of(next));
+GMPI_DEVICE bool has_message(const State &state, std::uint32_t channel, unsigned long long next) {
+  return Packet::load(packet_at(state.channels[channel].in, next, 0)).shows(lap_of(next));
 }
-GMPI_DEVICE Header read_header(const State &state, std::uint32_t peer, unsigned long long next) {
-  const std::uint64_t *from = packet_at(state.peer[peer].in, next, 0);
+GMPI_DEVICE Header read_header(const State &state, std::uint32_t channel, unsigned long long next) {
+  const std::uint64_t *from = packet_at(state.channels[channel].in, next, 0);
   return unpack_header(await_packet(from, lap_of(next)),
-                       await_packet(from + packet_words, lap_of(next)));
+                       await_packet(from + packet_words, lap_of(next)),
+                       await_packet(from + 2 * packet_words, lap_of(next)));
 }
 
-GMPI_DEVICE bool try_lock_channel(State &state, std::uint32_t peer, unsigned long long next) {
-  return (next & locked) == 0 &&
-         atomicCAS(&state.receiving[peer].next, next, next | locked) == next;
-}
-/// Gives it back, at slot number `next`.
-GMPI_DEVICE void unlock_channel(State &state, std::uint32_t peer, unsigned long long next) {
-  store_release_device(&state.receiving[peer].next, next);
+/// How far a rank has come in the channels from another.
+struct Position {
+  unsigned long long common, owned;
+
+  GMPI_DEVICE unsigned long long in(std::uint32_t channel) const {
+    return channel < max_peers ? common : owned;
+  }
+  GMPI_DEVICE void move(std::uint32_t channel, unsigned long long to) {
+    (channel < max_peers ? common : owned) = to;
+  }
+  /// Whether it is the turn of a message of that channel whose header says `after`.
+  GMPI_DEVICE bool allows(std::uint32_t channel, std::uint64_t after) const {
+    return channel < max_peers ? owned_ahead(static_cast<std::uint32_t>(after), owned) <= 0
+                               : after <= common;
+  }
+  GMPI_DEVICE unsigned long long word() const { return both_of(common, owned); }
+};
+
+/// `word`: that of the common channel's line.
+GMPI_DEVICE Position position_of(const State &state, std::uint32_t peer, unsigned long long word) {
+  unsigned long long owned = load_relaxed_device(&state.receiving[owned_channel(peer)].next);
+  return {common_of(word), owned + owned_ahead(owned_of(word), owned)};
 }
 
-/// Deals with one message at `next`, under the lock, the channel held. Returns the slot behind it,
+/// Takes hold of both channels from `peer`, whose word is known.
+GMPI_DEVICE bool try_lock_channels(State &state, std::uint32_t peer, unsigned long long word) {
+  return (word & locked) == 0 &&
+         atomicCAS(&state.receiving[peer].next, word, word | locked) == word;
+}
+/// Notes how far the caller, who holds them, has come.
+GMPI_DEVICE void move_channels(State &state, std::uint32_t peer, const Position &to) {
+  store_relaxed_device(&state.receiving[owned_channel(peer)].next, to.owned);
+  store_relaxed_device(&state.receiving[peer].next, to.word() | locked);
+}
+/// Gives them back: the caller has written nothing that others must see.
+GMPI_DEVICE void let_channels_go(State &state, std::uint32_t peer, const Position &to) {
+  store_relaxed_device(&state.receiving[owned_channel(peer)].next, to.owned);
+  store_relaxed_device(&state.receiving[peer].next, to.word());
+}
+/// Gives them back: whoever takes hold of them next sees what the caller has written.
+GMPI_DEVICE void unlock_channels(State &state, std::uint32_t peer, const Position &to) {
+  store_relaxed_device(&state.receiving[owned_channel(peer)].next, to.owned);
+  store_release_device(&state.receiving[peer].next, to.word());
+}
+
+/// Deals with one message at `next`, under the lock, the channels held. Returns the slot behind it,
 /// or `next` itself where it cannot be kept, or with work.kind keep.
-GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t from,
-                                            unsigned long long next, Work &work) {
-  Header header = read_header(state, from, next);
+GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t channel,
+                                            const Header &header, unsigned long long next,
+                                            Work &work) {
   unsigned long long behind = next + slots_of(header);
   if (header.kind == MessageKind::data) {
-    give_data(state, header, next);
+    give_data(state, header, channel, next);
     return behind;
   }
   bool no_data = header.kind == MessageKind::announced || header.bytes == 0;
-  std::uint32_t posted = take_posted(state, header, from);
+  std::uint32_t posted = take_posted(state, header, peer_of_channel(channel));
   if (posted != nothing) {
-    give_message(state, posted, header, from, next);
+    give_message(state, posted, header, channel, next);
   } else {
     std::uint32_t place = take_place(state, no_data ? 0 : header.bytes);
     if (place == nothing)
       return next;
-    state.kept[place].peer = from;
+    state.kept[place].channel = channel;
     state.kept[place].header = header;
     state.kept[place].first = next;
     if (!no_data) {
@@ -239,31 +281,53 @@ GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t from,
     append_kept(state, place);
   }
   if (header.kind == MessageKind::announced || (posted == nothing && no_data))
-    free_share(state.peer[from].in_freed, next, behind, 0, 1);
+    free_share(state.channels[channel].in_freed, next, behind, 0, 1);
   return behind;
 }
 
+/// The channel from `peer` whose turn it is, and the header of its next message; max_channels where
+/// nothing has come.
+GMPI_DEVICE std::uint32_t find_next(const State &state, std::uint32_t peer, const Position &at,
+                                    Header &header) {
+  GMPI_NO_UNROLL
+  for (std::uint32_t channel = peer; channel < max_channels; channel += max_peers) {
+    if (!has_message(state, channel, at.in(channel)))
+      continue;
+    header = read_header(state, channel, at.in(channel));
+    if (at.allows(channel, header.after))
+      return channel;
+  }
+  return max_channels;
+}
+
 /// Deals with what has arrived, under the lock. Work of kind keep: the lock is kept, and one
-/// channel.
+/// rank's channels.
 GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
   Work work{};
   GMPI_NO_UNROLL
   for (std::uint32_t peer = 0; peer < state.peers; ++peer) {
-    unsigned long long next = load_relaxed_device(&state.receiving[peer].next);
-    if ((next & locked) || state.peer[peer].in == nullptr || !has_message(state, peer, next) ||
-        !try_lock_channel(state, peer, next))
+    unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
+    if ((word & locked) || state.channels[peer].in == nullptr ||
+        !try_lock_channels(state, peer, word))
       continue;
+    Position at = position_of(state, peer, word);
     GMPI_NO_UNROLL
     for (;;) {
-      unsigned long long behind = take_message(state, peer, next, work);
-      if (work.kind == WorkKind::keep)
+      Header header;
+      std::uint32_t channel = find_next(state, peer, at, header);
+      if (channel == max_channels)
+        break;
+      unsigned long long next = at.in(channel);
+      unsigned long long behind = take_message(state, channel, header, next, work);
+      if (work.kind == WorkKind::keep) {
+        move_channels(state, peer, at);
         return work;
-      bool stuck = behind == next;
-      next = behind;
-      if (stuck || !has_message(state, peer, next))
+      }
+      at.move(channel, behind);
+      if (behind == next)
         break;
     }
-    unlock_channel(state, peer, next);
+    unlock_channels(state, peer, at);
   }
   return work;
 }
@@ -272,14 +336,17 @@ GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
 GMPI_DEVICE void end_keeping(State &state, std::uint32_t place) {
   Kept &kept = state.kept[place];
   append_kept(state, place);
-  unlock_channel(state, kept.peer, kept.first + slots_of(kept.header));
+  const std::uint32_t peer = peer_of_channel(kept.channel);
+  Position at = position_of(state, peer, load_relaxed_device(&state.receiving[peer].next));
+  at.move(kept.channel, kept.first + slots_of(kept.header));
+  unlock_channels(state, peer, at);
   unlock(state);
 }
 
 /// Whether carrying the request on would lead anywhere; the caller holds it.
 GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::uint32_t index) {
   auto is_there = [&](unsigned long long end) { // the last slot that is needed
-    return is_free(state.peer[request.peer].out_freed, request.first + end - 1);
+    return is_free(state.channels[request.channel].out_freed, request.first + end - 1);
   };
   const RequestState now = state_of(request);
   if (now == RequestState::queued)
@@ -290,7 +357,7 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
     return Packet::load(state.acks + index * packet_words)
         .shows(lap_of_serial(request.header.serial));
   return now == RequestState::receiving &&
-         has_message(state, request.peer, request.first + request.moved);
+         has_message(state, request.channel, request.first + request.moved);
 }
 
 GMPI_DEVICE void let_go(Request &request) {
@@ -337,14 +404,17 @@ GMPI_OUT_OF_LINE Work look_for_active(State &state, std::uint32_t own) {
   return {};
 }
 
-/// Whether any channel has something that nobody has looked at; without the lock.
+/// Whether any channel may have something that nobody has looked at; without the lock.
 GMPI_DEVICE bool has_messages(const State &state) {
   bool any = false;
   GMPI_NO_UNROLL
   for (std::uint32_t peer = 0; peer < state.peers; ++peer) {
-    unsigned long long next = load_relaxed_device(&state.receiving[peer].next);
-    any = any || ((next & locked) == 0 && state.peer[peer].in != nullptr &&
-                  has_message(state, peer, next));
+    unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
+    if ((word & locked) != 0 || state.channels[peer].in == nullptr)
+      continue;
+    const Position at = position_of(state, peer, word);
+    any = any || has_message(state, peer, at.common) ||
+          has_message(state, owned_channel(peer), at.owned);
   }
   return any;
 }

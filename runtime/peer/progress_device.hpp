@@ -82,7 +82,7 @@ GMPI_DEVICE unsigned long long find_arrived(const State &state, const Request &r
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i) {
       unsigned long long slot = high + i * portion_slots;
-      there[i] = slot < all && has_message(state, request.peer, request.first + slot);
+      there[i] = slot < all && has_message(state, request.channel, request.first + slot);
     }
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i) {
@@ -96,25 +96,25 @@ GMPI_DEVICE unsigned long long find_arrived(const State &state, const Request &r
 /// What is to be done next for a request that the caller holds.
 GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) {
   Request &request = state.requests[index];
-  const Peer &peer = state.peer[request.peer];
+  const Channel &channel = state.channels[request.channel];
   const unsigned long long all = slots_of(request.header), low = request.moved;
   step.kind = Step::none;
   step.check = false;
   step.low = low;
   step.high = all;
-  step.transfer = {peer.out,     peer.out_freed, request.first,
-                   request.data, request.room,   request.header};
+  step.transfer = {channel.out,  channel.out_freed, request.first,
+                   request.data, request.room,      request.header};
   const RequestState now = state_of(request);
   if (now == RequestState::queued) {
-    if (are_free(peer.out_freed, request.first, request.first + all))
+    if (are_free(channel.out_freed, request.first, request.first + all))
       step.kind = Step::write;
   } else if (now == RequestState::sending) {
     step.high = all - low < step_slots ? all : low + step_slots;
     step.check = true;
     step.kind = Step::write;
   } else if (now == RequestState::receiving) {
-    step.transfer.ring = peer.in;
-    step.transfer.freed = peer.in_freed;
+    step.transfer.ring = channel.in;
+    step.transfer.freed = channel.in_freed;
     if (request.header.kind == MessageKind::data)
       step.high = find_arrived(state, request, low, all);
     if (step.high != low)
@@ -129,7 +129,10 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
     }
     request.header.kind = MessageKind::data;
     request.header.tag = static_cast<std::int32_t>(match.data());
-    request.first = take_slots(state, request.peer, slots_for(request.header.bytes));
+    const Slots slots = take_slots(state, request.peer, slots_for(request.header.bytes));
+    request.channel = request.peer;
+    request.first = slots.first;
+    request.header.after = slots.after;
     set_state(request, RequestState::sending);
   }
 }
@@ -148,7 +151,8 @@ GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &st
       set_state(request, RequestState::awaiting_match);
     } else {
       if (step.kind == Step::write)
-        note_free(state.sending[request.peer], request.first + step.low, request.first + step.high);
+        note_free(state.sending[request.channel], request.first + step.low,
+                  request.first + step.high);
       request.moved = step.high;
       over = step.high == slots_of(request.header);
     }
@@ -209,13 +213,13 @@ template <class Team> GMPI_NOINLINE void do_work(Team team) {
   if (team.leads()) {
     if (shared.work.kind == WorkKind::keep) {
       const Kept &kept = state.kept[shared.work.index];
-      const Peer &peer = state.peer[kept.peer];
+      const Channel &channel = state.channels[kept.channel];
       shared.step = {Step::read,
                      false,
                      0,
                      slots_of(kept.header),
-                     {peer.in, peer.in_freed, kept.first, kept_memory(state, shared.work.index),
-                      kept.header.bytes, kept.header}};
+                     {channel.in, channel.in_freed, kept.first,
+                      kept_memory(state, shared.work.index), kept.header.bytes, kept.header}};
     } else {
       begin_step(state, shared.work.index, shared.step);
     }

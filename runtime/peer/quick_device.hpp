@@ -12,6 +12,7 @@
 #pragma once
 
 #include "../mpi/buffers.hpp"
+#include "routes_device.hpp"
 #include "taking_device.hpp"
 
 namespace gmpi::device::peer {
@@ -78,26 +79,65 @@ GMPI_DEVICE bool has_room(const void *to, unsigned long long bytes) {
   return !is_local(to) || bytes <= reply_data_bytes;
 }
 
-/// Sends at most eager_bytes: at once, or leaves it to the block. `last`: with it the call is over.
+/// Sends at most quick_bytes through the route that the last such message has taken, as the whole
+/// of MPI_Send is to be done. Fails where it is not known that it can: then nothing has happened.
+template <Scope S>
+GMPI_DEVICE bool send_by_route(MPI_Comm comm, int dest, int tag, const void *data, int count,
+                               MPI_Datatype datatype, bool last) {
+  Route &route = routes_of<S>().route[static_cast<std::uint32_t>(dest) % Routes::most];
+  const std::uint64_t bytes = std::uint64_t(static_cast<std::uint32_t>(count)) * route.extent;
+  const unsigned long long next = route.next;
+  if (route.comm != comm || route.dest != dest || route.datatype != datatype || count < 0 ||
+      bytes > quick_bytes || tag < 0 || tag > context.tag_upper_bound || is_local(data) ||
+      next >= route.free_until)
+    return false;
+  State &state = *context.peer;
+  const std::uint32_t lane = thread_index();
+  // These need nothing of each other.
+  const unsigned long long word = load_relaxed_device(route.order);
+  const std::uint32_t told = lane == 0 ? load_relaxed_device(&state.summary.told) : 0;
+  std::uint64_t value = load_lane(data, bytes, lane, header_packets);
+  if (lane < header_packets)
+    value =
+        pack_header({MessageKind::eager, route.context, 0, 0, tag, bytes, common_of(word)}, lane);
+  if (lane < packets_for(bytes))
+    store_packet(packet_at(route.out, next, lane), value, lap_of(next));
+  __syncwarp();
+  if (lane == 0) {
+    if (last) {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
+    route.next = next + 1;
+    atomicAdd(route.order, one_owned);
+    count_call(state, bytes);
+    if (told != 0)
+      tell_progress(state);
+  }
+  return true;
+}
+
+/// Sends at most eager_bytes through the common channel: at once, or leaves it to the block.
+/// `last`: with it the call is over.
 template <Scope S>
 GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag, const void *data,
-                               unsigned long long bytes, bool nonblocking, bool last,
-                               Share &share) {
+                               unsigned long long bytes, MPI_Datatype datatype, bool nonblocking,
+                               bool last, Share &share) {
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
   const bool short_one = bytes <= quick_bytes;
   const std::uint64_t slots = short_one ? 1 : slots_for(bytes);
   Taken taken{};
   if (lane == 0)
     taken = take(state, peer, slots, bytes);
-  const Header header = header_of(comm, tag, bytes, false);
+  Header header = header_of(comm, tag, bytes, false);
   std::uint64_t value = short_one ? load_lane(data, bytes, lane, header_packets) : 0;
+  unsigned long long first = __shfl_sync(whole_warp, taken.first, 0);
+  header.after = __shfl_sync(whole_warp, taken.after, 0);
   if (lane < header_packets)
     value = pack_header(header, lane);
-  __syncwarp();
   const bool ends = short_one && last;
   if (lane == 0 && ends && taken.free)
     prepare_end<S>();
-  unsigned long long first = __shfl_sync(whole_warp, taken.first, 0);
   const bool known = __shfl_sync(whole_warp, int(taken.free), 0) != 0;
   const bool free = known || find_free_as_warp(state, peer, first + slots, lane);
   if (!free || !short_one) {
@@ -109,12 +149,13 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
     return free ? Begun::writing : Begun::sending;
   }
   if (lane < packets_for(bytes))
-    store_packet(packet_at(state.peer[peer].out, first, lane), value, lap_of(first));
+    store_packet(packet_at(state.channels[peer].out, first, lane), value, lap_of(first));
   if (lane == 0 && last) {
     if (!known)
       prepare_end<S>();
     tell_end_of_call<S>();
   }
+  find_route<S>(state, comm, dest, datatype, lane);
   return Begun::over;
 }
 
@@ -123,34 +164,48 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
 template <Scope S>
 GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, int tag, void *data,
                                   unsigned long long room, bool want_status, Share &share) {
+  constexpr unsigned headers = (1u << header_packets) - 1;
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[source];
-  Line &line = state.receiving[peer];
-  unsigned long long next = locked;
+  unsigned long long word = locked;
   if (lane == 0) {
-    unsigned long long found = load_relaxed_device(&line.next);
-    if (try_lock_channel(state, peer, found))
-      next = found;
+    unsigned long long found = load_relaxed_device(&state.receiving[peer].next);
+    if (try_lock_channels(state, peer, found))
+      word = found;
   }
-  next = __shfl_sync(whole_warp, next, 0);
-  if (next == locked)
+  word = __shfl_sync(whole_warp, word, 0);
+  if (word == locked)
     return Begun::nothing;
-  const std::uint64_t *from = packet_at(state.peer[peer].in, next, lane);
-  std::uint32_t *freed = state.peer[peer].in_freed;
-  const std::uint32_t lap = lap_of(next);
+  Position at = position_of(state, peer, word);
+  at.owned = __shfl_sync(whole_warp, at.owned, 0);
+  const std::uint64_t *from_common = packet_at(state.channels[peer].in, at.common, lane);
+  const std::uint64_t *from_owned =
+      packet_at(state.channels[owned_channel(peer)].in, at.owned, lane);
   Patience patience;
   Packet packet{};
   Header header{};
+  std::uint32_t channel;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
     Summary summary{};
     if (lane == 0)
       summary = look(state);
-    packet = Packet::load(from);
-    unsigned arrived = __ballot_sync(whole_warp, packet.shows(lap));
+    packet = Packet::load(from_owned);
+    const Packet common = Packet::load(from_common);
+    unsigned arrived = __ballot_sync(whole_warp, packet.shows(lap_of(at.owned)));
+    channel = owned_channel(peer);
+    bool there = (arrived & headers) == headers &&
+                 at.allows(channel, __shfl_sync(whole_warp, packet.data(), 2));
+    if (!there) {
+      packet = common;
+      arrived = __ballot_sync(whole_warp, packet.shows(lap_of(at.common)));
+      channel = peer;
+      there = (arrived & headers) == headers &&
+              at.allows(channel, __shfl_sync(whole_warp, packet.data(), 2));
+    }
     bool stop = lane == 0 && (is_contended(summary) || patience.ends(turns));
-    if ((arrived & 3) == 3) {
+    if (there) {
       header = unpack_header(__shfl_sync(whole_warp, packet.data(), 0),
-                             __shfl_sync(whole_warp, packet.data(), 1));
+                             __shfl_sync(whole_warp, packet.data(), 1), 0);
       stop = stop || !is_ours(header, comm, tag);
       unsigned wanted = header.bytes < quick_bytes
                             ? whole_warp >> (32 - static_cast<unsigned>(packets_for(header.bytes)))
@@ -160,7 +215,7 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
     }
     if (__any_sync(whole_warp, stop)) {
       if (lane == 0)
-        store_relaxed_device(&line.next, next);
+        let_channels_go(state, peer, at);
       return Begun::nothing;
     }
     if (lane == 0)
@@ -171,11 +226,13 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
   if (whole)
     store_lane<S>(data, end, lane, header_packets, packet.data());
   __syncwarp();
+  const bool answered = want_status || is_local(data);
   if (lane == 0) {
-    take_found(state, peer, next, header);
-    if (!(whole && fits) || want_status || is_local(data)) {
+    const unsigned long long next = at.in(channel);
+    take_found(state, channel, at, header);
+    if (!(whole && fits) || answered) {
       auto *to = is_local(data) ? block_state().small : static_cast<unsigned char *>(data);
-      note_found(state, comm, source, to, room, next, header, whole, share);
+      note_found(state, channel, source, to, room, next, header, whole, share);
       if (S == Scope::grid && want_status)
         block_state().launch->result = share.result;
     }
@@ -184,9 +241,12 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
       tell_end_of_call<S>();
     }
     if (whole)
-      free_share(freed, next, next + 1, 0, 1);
+      free_share(state.channels[channel].in_freed, next, next + 1, 0, 1);
   }
-  return !fits ? Begun::receiving : whole ? Begun::over : Begun::reading;
+  return !fits      ? Begun::receiving
+         : !whole   ? Begun::reading
+         : answered ? Begun::answered
+                    : Begun::over;
 }
 
 /// A collective call of one round that a warp carries. Leaves that to the general way, begun, where
@@ -270,7 +330,7 @@ GMPI_DEVICE Begun exchange_quickly(State &state, Comm &comm, const Arguments &a,
     prepare_end<S>();
     tell_end_of_call<S>();
   }
-  return Begun::over;
+  return receives && is_local(buffers.out) ? Begun::answered : Begun::over;
 }
 
 /// What a call returns that has received nothing.
@@ -327,8 +387,11 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   if constexpr (F == Function::Sendrecv) {
     if (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL)
       return Begun::nothing;
-    Begun begun = send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                                  true, false, share);
+    Begun begun = send_by_route<S>(a.comm, a.dest, a.send_tag, buffers.in, a.send_count,
+                                   a.send_datatype, false)
+                      ? Begun::over
+                      : send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in,
+                                        buffers.in_bytes, a.send_datatype, true, false, share);
     if (begun == Begun::over)
       begun = receive_after_send<S>(state, *comm, a, buffers, want_status, share);
     return begun;
@@ -339,11 +402,46 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
     return exchange_quickly<F, S>(state, *comm, a, buffers, share);
   else {
     return_nothing<F, S>(share, false);
-    return send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                           F == Function::Isend, true, share);
+    Begun begun = send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                                  a.send_datatype, F == Function::Isend, true, share);
+    return begun == Begun::over && F == Function::Isend ? Begun::answered : begun;
   }
 }
-template <Function F, Scope S> GMPI_DEVICE void begin_quickly(const Arguments &a) {
+
+/// Whether a block that another has made the grid's call for needs no more of it.
+template <Function F> GMPI_DEVICE bool has_all(const BlockState &block, const Arguments &a) {
+  void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
+  return block.command == GridCommand::done && block.result.error == MPI_SUCCESS &&
+         kind_of(F) != Kind::nonblocking && !wants_status(a) && !is_local(out);
+}
+
+/// Begins a call with what its block's first warp, whole, can do of it; the threads have met.
+/// share.begun tells how far it has come. `others`: all that does not go by a route, in a function
+/// of its own.
+template <Function F, Scope S, class Others>
+GMPI_DEVICE void begin_quickly(const Arguments &a, Others others) {
+  BlockState &block = block_state();
+  Begun begun = Begun::nothing;
+  if constexpr (S == Scope::grid) {
+    if (thread_index() == 0)
+      block.command = arrive(block);
+    __syncwarp();
+    if (block.command != GridCommand::lead)
+      begun = has_all<F>(block, a) ? Begun::over : Begun::led;
+  }
+  if (begun == Begun::nothing) {
+    if constexpr (F != Function::Send && F != Function::Isend)
+      return others();
+    if (!send_by_route<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
+                          true))
+      return others();
+    return_nothing<F, S>(block.peer, false);
+    begun = F == Function::Isend ? Begun::answered : Begun::over;
+  }
+  if (thread_index() == 0)
+    block.peer.begun = begun;
+}
+template <Function F, Scope S> GMPI_DEVICE void begin_otherwise(const Arguments &a) {
   Begun begun = try_quickly<F, S>(a);
   if (thread_index() == 0)
     block_state().peer.begun = begun;

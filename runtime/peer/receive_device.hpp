@@ -53,68 +53,66 @@ struct Patience {
   }
 };
 
-/// Takes the message in slot `next` of the channel, which the caller holds.
-GMPI_DEVICE void take_found(State &state, std::uint32_t peer, unsigned long long next,
+/// Takes the next message of a channel, which the caller holds, and gives that back.
+GMPI_DEVICE void take_found(State &state, std::uint32_t channel, Position at,
                             const Header &header) {
-  store_relaxed_device(&state.receiving[peer].next, next + slots_of(header)); // it is no one else's
+  const std::uint32_t peer = peer_of_channel(channel);
+  at.move(channel, at.in(channel) + slots_of(header));
+  let_channels_go(state, peer, at); // the message is no one else's
   if (header.kind == MessageKind::synchronous)
     acknowledge(state, peer, header, 0);
 }
 
 /// Says what the call returns, and what is yet to be read. `whole`: nothing.
-GMPI_DEVICE void note_found(State &state, const Comm &comm, int source, unsigned char *data,
+GMPI_DEVICE void note_found(State &state, std::uint32_t channel, int source, unsigned char *data,
                             unsigned long long room, unsigned long long next, const Header &header,
                             bool whole, Share &shared) {
-  const Peer &peer = state.peer[comm.peer_of[source]];
+  const Channel &its = state.channels[channel];
   note_message(shared, source, header, header.tag, room);
   shared.step = {whole ? Step::over : Step::read,
                  false,
                  0,
                  slots_of(header),
-                 {peer.in, peer.in_freed, next, data, room, header}};
+                 {its.in, its.in_freed, next, data, room, header}};
 }
 
 /// A message that is there before its receive has been posted, or comes while one thread looks for
 /// it alone. Fails where others have something to say.
 GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source, int tag,
                                       unsigned char *data, unsigned long long room, Share &shared) {
-  std::uint32_t peer = comm.peer_of[source];
-  Line &line = state.receiving[peer];
+  const std::uint32_t peer = comm.peer_of[source];
   shared.step.kind = Step::none;
-  unsigned long long next = load_relaxed_device(&line.next);
-  if (!try_lock_channel(state, peer, next))
+  unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
+  if (!try_lock_channels(state, peer, word))
     return;
-  const std::uint64_t *from = packet_at(state.peer[peer].in, next, 0);
-  std::uint32_t lap = lap_of(next);
+  const Position at = position_of(state, peer, word);
   Patience patience;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
     Summary summary = look(state);
-    Packet first = Packet::load(from), second = Packet::load(from + packet_words);
-    Packet third = Packet::load(from + 2 * packet_words);
-    if (is_contended(summary))
+    Header header;
+    std::uint32_t channel = find_next(state, peer, at, header);
+    if (is_contended(summary) || patience.ends(turns))
       break;
-    if (first.shows(lap) && second.shows(lap)) {
-      Header header = unpack_header(first.data(), second.data());
-      if (!is_ours(header, comm, tag))
-        break;
-      bool whole = header.bytes <= packet_bytes; // it need not be looked for again
-      if (whole && header.bytes != 0) {
-        std::uint64_t value =
-            third.shows(lap) ? third.data() : await_packet(from + 2 * packet_words, lap);
-        store_data(data, header.bytes < room ? header.bytes : room, value);
-      }
-      take_found(state, peer, next, header);
-      note_found(state, comm, source, data, room, next, header, whole, shared);
-      if (whole)
-        free_share(state.peer[peer].in_freed, next, next + 1, 0, 1);
-      return;
+    if (channel == max_channels) {
+      relax();
+      continue;
     }
-    if (patience.ends(turns))
+    if (!is_ours(header, comm, tag))
       break;
-    relax();
+    const Channel &its = state.channels[channel];
+    const unsigned long long next = at.in(channel);
+    bool whole = header.bytes <= packet_bytes; // it need not be looked for again
+    if (whole && header.bytes != 0)
+      store_data(data, header.bytes < room ? header.bytes : room,
+                 await_packet(packet_at(its.in, next, header_packets), lap_of(next)));
+    take_found(state, channel, at, header);
+    note_found(state, channel, source, data, room, next, header, whole, shared);
+    if (whole)
+      free_share(its.in_freed, next, next + 1, 0, 1);
+    return;
   }
-  store_relaxed_device(&line.next, next);
+  let_channels_go(state, peer, at);
 }
 
 /// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
@@ -150,12 +148,12 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
   }
   const Kept &kept = state.kept[place];
   const Header header = kept.header;
-  const std::uint32_t from = kept.peer;
+  const std::uint32_t from = peer_of_channel(kept.channel);
   atomicSub(&state.summary.kept, 1u);
   if (header.kind == MessageKind::announced) {
     give_place(state, place);
     atomicAdd(&state.summary.posted, 1u);
-    give_message(state, index, header, from, kept.first);
+    give_message(state, index, header, kept.channel, kept.first);
   } else {
     request.peer = from;
     request.header = header;

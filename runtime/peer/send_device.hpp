@@ -31,7 +31,7 @@ GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_
   t.header.serial = static_cast<std::uint16_t>(context.records[shared.request].serial);
   store_packet(state.acks + shared.request * packet_words, 0, 0);
   fence_device(); // whoever acknowledges comes after
-  request.peer = peer;
+  request.peer = request.channel = peer;
   request.rank = comm.rank_of[peer];
   request.tag = t.header.tag;
   request.header = t.header;
@@ -47,25 +47,24 @@ GMPI_DEVICE void count_call(State &state, unsigned long long bytes) {
 }
 
 /// Slots that one thread has taken.
-struct Taken {
-  unsigned long long first;
+struct Taken : Slots {
   bool free;
 };
 
-/// Takes the slots of a message of `bytes`, and counts it.
+/// Takes the slots of a message of `bytes` in the common channel, and counts it.
 GMPI_DEVICE Taken take(State &state, std::uint32_t peer, unsigned long long slots,
                        unsigned long long bytes) {
   // These need nothing of each other.
   std::uint32_t told = load_relaxed_device(&state.summary.told);
   unsigned long long free_until = load_relaxed_device(&state.sending[peer].free_until);
-  unsigned long long first = take_slots(state, peer, slots);
+  const Slots taken = take_slots(state, peer, slots);
   count_call(state, bytes);
   if (told != 0)
     tell_progress(state);
-  return {first, first + slots <= free_until};
+  return {taken, taken.first + slots <= free_until};
 }
 
-/// Says what the team does with them.
+/// Says what the team does with them. `header` does not say yet what is to come before it.
 GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t peer,
                                 const Header &header, const void *data, Taken taken,
                                 bool nonblocking, Share &shared) {
@@ -75,10 +74,11 @@ GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t pe
   shared.step.high = slots_of(header);
   shared.step.kind = taken.free ? Step::write : Step::none;
   shared.waits = false;
-  t.ring = state.peer[peer].out;
+  t.ring = state.channels[peer].out;
   t.data = static_cast<unsigned char *>(const_cast<void *>(data));
   t.room = header.bytes;
   t.header = header;
+  t.header.after = taken.after;
   t.first = taken.first;
   // What lies in local memory is sent, or at least on its way, when the call returns.
   if (header.kind == MessageKind::eager && (taken.free || !nonblocking || is_local(data)))
@@ -92,7 +92,7 @@ GMPI_DEVICE Header header_of(const Comm &comm, int tag, unsigned long long bytes
   MessageKind kind = bytes > eager_bytes ? MessageKind::announced
                      : synchronous       ? MessageKind::synchronous
                                          : MessageKind::eager;
-  return {kind, comm.context, 0, 0, tag, bytes};
+  return {kind, comm.context, 0, 0, tag, bytes, 0};
 }
 
 /// One thread takes the message's slots and says what its team does at once.
@@ -103,7 +103,7 @@ GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int t
   std::uint32_t peer = comm.peer_of[dest];
   unsigned long long slots = slots_of(header);
   Taken taken = take(state, peer, slots, bytes);
-  const std::uint32_t *freed = state.peer[peer].out_freed;
+  const std::uint32_t *freed = state.channels[peer].out_freed;
   const unsigned long long end = taken.first + slots;
   shared.step.check = false;
   if (!taken.free) {
@@ -114,7 +114,7 @@ GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int t
     else
       taken.free = are_free(freed, taken.first, end);
   }
-  shared.step.transfer.freed = state.peer[peer].out_freed;
+  shared.step.transfer.freed = state.channels[peer].out_freed;
   use_slots(state, comm, peer, header, data, taken, nonblocking, shared);
 }
 

@@ -22,17 +22,18 @@ enum class Begun : std::uint32_t {
              ///< other)
   writing,   ///< all that is left is to carry out the step; of MPI_Sendrecv: and to receive
   reading,   ///< the same, and nothing is left then
-  over,
+  answered,  ///< all that is left is to give the threads what the call returns
+  over,      ///< nothing is left
+  led,       ///< another block makes the grid's call
 };
 
-/// What is waited for: a request's end, slots of the channel to `peer`, or the others of a
-/// collective call.
+/// What is waited for: a request's end, slots of a channel, or the others of a collective call.
 struct Wait {
   enum For : std::uint32_t { request_done, slots, others } what;
   Call call;
   const Comm *comm;
   std::uint32_t request; ///< or `nothing`
-  std::uint32_t peer;
+  std::uint32_t channel;
   unsigned long long first, until; ///< slot numbers; or, the latter, a collective call's round
   int rank, tag;                   ///< for reports; of a collective call, its root
   unsigned long long since;

@@ -34,7 +34,7 @@ GMPI_DEVICE bool has_come(State &state, const Wait &wait) {
     return load_relaxed_device(&state.requests[wait.request].state) ==
            static_cast<std::uint32_t>(RequestState::done);
   case Wait::slots:
-    return are_free(state.peer[wait.peer].out_freed, wait.first, wait.until);
+    return are_free(state.channels[wait.channel].out_freed, wait.first, wait.until);
   default:
     return all_have_begun(*wait.comm, static_cast<std::uint32_t>(wait.until));
   }
@@ -56,13 +56,13 @@ GMPI_DEVICE void add_transfer(State &state, std::uint32_t index, SharedTransfers
   std::uint32_t i = transfers.count;
   SharedTransfer &transfer = transfers.transfer[i];
   const Request &request = state.requests[index];
-  const Peer &peer = state.peer[request.peer];
+  const Channel &channel = state.channels[request.channel];
   const bool sends = request.sends;
   transfer.step = {sends ? Step::write : Step::read,
                    false,
                    request.moved,
                    slots_of(request.header),
-                   {sends ? peer.out : peer.in, sends ? peer.out_freed : peer.in_freed,
+                   {sends ? channel.out : channel.in, sends ? channel.out_freed : channel.in_freed,
                     request.first, request.data, request.room, request.header}};
   transfer.request = index;
   transfer.next = transfer.limit = request.moved;

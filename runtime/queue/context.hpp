@@ -102,6 +102,7 @@ struct LaunchState {
   GridTask task;
   CallResult result;
   peer::SharedTransfers transfers;
+  peer::Routes routes; ///< of calls of grid scope; given back, and empty, between launches
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
 

@@ -1,6 +1,7 @@
 // The peer transport's channels and matching, both ends played by one thread: State and shared
 // memory of two ranks as peer::Links connects them.
 #include "peer/matching_device.hpp"
+#include "peer/routes_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,10 +37,13 @@ struct Rank {
     Shared shared{2};
     auto words = [](unsigned char *at) { return reinterpret_cast<std::uint64_t *>(at); };
     auto counts = [](unsigned char *at) { return reinterpret_cast<std::uint32_t *>(at); };
-    state->peer[its] = {
-        words(other.memory.data() + shared.channel(me)), counts(memory.data() + shared.freed(its)),
-        words(memory.data() + shared.channel(its)), counts(other.memory.data() + shared.freed(me)),
-        words(other.memory.data() + shared.acks())};
+    for (bool owned : {false, true})
+      state->channels[owned ? owned_channel(its) : its] = {
+          words(other.memory.data() + shared.channel(me, owned)),
+          counts(memory.data() + shared.freed(its, owned)),
+          words(memory.data() + shared.channel(its, owned)),
+          counts(other.memory.data() + shared.freed(me, owned))};
+    state->peer_acks[its] = words(other.memory.data() + shared.acks());
   }
 };
 
@@ -51,14 +55,22 @@ struct PeerChannel : testing::Test {
   }
 
   Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
-    Header header{kind, 5, 0, 0, tag, bytes};
+    Header header{kind, 5, 0, 0, tag, bytes, 0};
+    const device::Slots slots = device::take_slots(*a.state, 1, device::slots_of(header));
+    header.after = slots.after;
     auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
-    return {a.state->peer[1].out,
-            nullptr,
-            device::take_slots(*a.state, 1, device::slots_of(header)),
-            from,
-            bytes,
-            header};
+    return {a.state->channels[1].out, nullptr, slots.first, from, bytes, header};
+  }
+  /// a sends a message without data to b through the owned channel, which takes as many slots as
+  /// have been. What it reads and what it writes are apart.
+  unsigned long long owned_after() { return common_of(a.state->sending[1].next); }
+  void send_owned(int tag, unsigned long long after) {
+    Line &line = a.state->sending[owned_channel(1)];
+    Header header{MessageKind::eager, 5, 0, 0, tag, 0, after};
+    device::write_share(
+        {a.state->channels[owned_channel(1)].out, nullptr, line.next++, nullptr, 0, header}, 0, 1,
+        0, 1);
+    a.state->sending[1].next += one_owned;
   }
   /// a sends to b.
   unsigned long long send(const void *data, unsigned long long bytes, int tag,
@@ -90,17 +102,20 @@ struct PeerChannel : testing::Test {
 };
 
 TEST(PeerHeader, fields_do_not_meet) {
-  const Header header{MessageKind::data, (1u << context_bits) - 1, max_requests - 1, 0xffff, -2,
-                      (1ull << 48) - 2};
-  Header got = unpack_header(pack_header(header, 0), pack_header(header, 1));
+  const Header header{
+      MessageKind::data, (1u << context_bits) - 1, max_requests - 1, 0xffff, -2, (1ull << 48) - 2,
+      1ull << 45};
+  Header got =
+      unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
   EXPECT_EQ(got.kind, header.kind);
   EXPECT_EQ(got.context, header.context);
   EXPECT_EQ(got.request, header.request);
   EXPECT_EQ(got.serial, header.serial);
   EXPECT_EQ(got.tag, header.tag);
   EXPECT_EQ(got.bytes, header.bytes);
-  const Header empty{MessageKind::eager, 0, 0, 0, -1, 0};
-  got = unpack_header(pack_header(empty, 0), pack_header(empty, 1));
+  EXPECT_EQ(got.after, header.after);
+  const Header empty{MessageKind::eager, 0, 0, 0, -1, 0, 0};
+  got = unpack_header(pack_header(empty, 0), pack_header(empty, 1), pack_header(empty, 2));
   EXPECT_EQ(got.context, 0u);
   EXPECT_EQ(got.request, 0u);
   EXPECT_EQ(got.kind, MessageKind::eager);
@@ -121,7 +136,7 @@ TEST_F(PeerChannel, carries_any_length_from_and_to_any_address_across_the_rings_
     Header header = device::read_header(*b.state, 0, next);
     ASSERT_EQ(header.bytes, bytes);
     unsigned char *at = to.data() + (bytes % 7);
-    read({b.state->peer[0].in, b.state->peer[0].in_freed, next, at, bytes, header}, size);
+    read({b.state->channels[0].in, b.state->channels[0].in_freed, next, at, bytes, header}, size);
     ASSERT_TRUE(std::equal(at, at + bytes, from.data() + shift)) << bytes;
     ASSERT_EQ(at[bytes], 0xee) << "beyond " << bytes;
     next += slots_for(bytes);
@@ -133,14 +148,14 @@ TEST_F(PeerChannel, drops_what_a_buffer_has_no_room_for) {
   std::vector<unsigned char> from(3000, 7), to(3000, 0xee);
   unsigned long long first = send(from.data(), from.size(), 1);
   Header header = device::read_header(*b.state, 0, first);
-  read({b.state->peer[0].in, b.state->peer[0].in_freed, first, to.data(), 1001, header}, 3);
+  read({b.state->channels[0].in, b.state->channels[0].in_freed, first, to.data(), 1001, header}, 3);
   EXPECT_EQ(std::count(to.begin(), to.end(), 7), 1001);
   EXPECT_EQ(to[1001], 0xee);
 }
 
 TEST_F(PeerChannel, slots_are_free_once_the_receiver_has_freed_them_in_this_lap) {
-  const std::uint32_t *freed = a.state->peer[1].out_freed;
-  std::uint32_t *frees = b.state->peer[0].in_freed;
+  const std::uint32_t *freed = a.state->channels[1].out_freed;
+  std::uint32_t *frees = b.state->channels[0].in_freed;
   ASSERT_EQ(freed, frees);
   EXPECT_TRUE(device::find_free(*a.state, 1, channel_slots));
   EXPECT_FALSE(device::find_free(*a.state, 1, channel_slots + 1));
@@ -232,17 +247,117 @@ TEST_F(PeerChannel, an_announced_message_is_acknowledged_and_its_data_finds_the_
   device::Packet match = device::Packet::load(a.state->acks + 400 * packet_words);
   ASSERT_TRUE(match.shows(device::lap_of_serial(77)));
   EXPECT_EQ(match.data(), 300u);
-  EXPECT_TRUE(device::are_free(a.state->peer[1].out_freed, channel_slots, channel_slots + 1));
+  EXPECT_TRUE(device::are_free(a.state->channels[1].out_freed, channel_slots, channel_slots + 1));
 
-  Header header{MessageKind::data, 5, 0, 0, static_cast<int>(match.data()), data.size()};
-  unsigned long long first = device::take_slots(*a.state, 1, device::slots_of(header));
-  device::write_share({a.state->peer[1].out, nullptr, first, data.data(), data.size(), header}, 0,
-                      device::slots_of(header), 0, 1);
+  Header header{MessageKind::data, 5, 0, 0, static_cast<int>(match.data()), data.size(), 0};
+  unsigned long long first = device::take_slots(*a.state, 1, device::slots_of(header)).first;
+  device::write_share({a.state->channels[1].out, nullptr, first, data.data(), data.size(), header},
+                      0, device::slots_of(header), 0, 1);
   device::look_into_channels(*b.state);
   EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::receiving);
   EXPECT_EQ(b.state->requests[300].first, first);
   EXPECT_EQ(b.state->requests[300].header.tag, 7);
   EXPECT_EQ(b.state->summary.posted, 0u);
+}
+
+/// The tags of what b keeps, in order.
+std::vector<int> kept_tags(const State &state) {
+  std::vector<int> tags;
+  for (std::uint32_t i = state.first_kept; i != nothing; i = state.kept[i].next)
+    tags.push_back(state.kept[i].header.tag);
+  return tags;
+}
+
+TEST_F(PeerChannel, messages_keep_their_order_across_both_channels) {
+  a.state->sending[1].next = 0;
+  send_owned(0, owned_after());
+  send(nullptr, 0, 1);
+  send(nullptr, 0, 2);
+  send_owned(3, owned_after());
+  send_owned(4, owned_after());
+  send(nullptr, 0, 5);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(kept_tags(*b.state), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(common_of(b.state->receiving[0].next), 3u);
+  EXPECT_EQ(owned_of(b.state->receiving[0].next), 3u);
+  EXPECT_EQ(b.state->receiving[owned_channel(0)].next, 3u);
+}
+
+TEST_F(PeerChannel, a_message_waits_for_those_before_it_in_the_other_channel) {
+  Transfer late = outgoing(nullptr, 0, 1, MessageKind::eager); // taken, not written yet
+  send_owned(2, owned_after());
+  device::look_into_channels(*b.state);
+  EXPECT_TRUE(kept_tags(*b.state).empty());
+  device::write_share(late, 0, 1, 0, 1);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(kept_tags(*b.state), (std::vector<int>{1, 2}));
+
+  a.state->sending[1].next += one_owned; // an owned one is counted, and on its way
+  send(nullptr, 0, 4);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(kept_tags(*b.state), (std::vector<int>{1, 2}));
+  a.state->sending[1].next -= one_owned;
+  send_owned(3, owned_after() - 1);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(kept_tags(*b.state), (std::vector<int>{1, 2, 3, 4}));
+}
+
+TEST_F(PeerChannel, both_channels_wait_for_none_that_was_taken_later) {
+  unsigned long long before = owned_after(); // the owner looks, and is slow
+  send(nullptr, 0, 1);
+  device::look_into_channels(*b.state);
+  send_owned(2, before);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(kept_tags(*b.state), (std::vector<int>{1, 2}));
+}
+
+TEST_F(PeerChannel, order_is_kept_beyond_what_the_word_holds_of_the_owned_channel) {
+  const unsigned long long many = (1ull << owned_bits) - 2;
+  a.state->sending[owned_channel(1)].next = b.state->receiving[owned_channel(0)].next = many;
+  a.state->sending[1].next = b.state->receiving[0].next = both_of(7, many);
+  for (int tag = 0; tag < 6; tag += 2) {
+    send_owned(tag, owned_after());
+    send(nullptr, 0, tag + 1);
+  }
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(kept_tags(*b.state), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(b.state->receiving[owned_channel(0)].next, many + 3);
+  EXPECT_EQ(b.state->receiving[0].next & locked, 0u);
+}
+
+TEST_F(PeerChannel, how_far_the_owned_channel_is_may_be_seen_late) {
+  b.state->receiving[0].next = both_of(7, 100);
+  b.state->receiving[owned_channel(0)].next = 97;
+  device::Position at = device::position_of(*b.state, 0, b.state->receiving[0].next);
+  EXPECT_EQ(at.common, 7u);
+  EXPECT_EQ(at.owned, 100u);
+}
+
+TEST_F(PeerChannel, a_channel_has_one_owner_who_hands_it_on_as_it_is) {
+  Comm comm{};
+  comm.handle = MPI_COMM_WORLD;
+  comm.context = 5;
+  comm.peer_of[0] = comm.peer_of[8] = 1; // as ranks of different communicators may be
+  Routes first{}, second{};
+  device::own_channel(*a.state, first, comm, 0, MPI_INT);
+  EXPECT_EQ(first.owned, 1u);
+  EXPECT_EQ(first.route[0].extent, sizeof(int));
+  EXPECT_EQ(first.route[0].free_until, channel_slots);
+  first.route[0].next = 12;
+  device::own_channel(*a.state, second, comm, 0, MPI_INT);
+  EXPECT_EQ(second.owned, 0u);
+  EXPECT_EQ(second.route[0].comm, MPI_Comm{});
+  comm.peer_of[8] = 0;
+  device::own_channel(*a.state, first, comm, 8, MPI_INT); // the same route, another rank
+  EXPECT_EQ(first.route[0].channel, owned_channel(0));
+  EXPECT_EQ(a.state->sending[owned_channel(1)].next, 12u);
+  device::own_channel(*a.state, second, comm, 0, MPI_INT);
+  EXPECT_EQ(second.owned, 1u);
+  EXPECT_EQ(second.route[0].next, 12u);
+  device::give_all_up(*a.state, first);
+  device::give_all_up(*a.state, second);
+  EXPECT_EQ(a.state->owner[0] + a.state->owner[1], 0u);
+  EXPECT_EQ(second.owned, 0u);
 }
 
 TEST_F(PeerChannel, one_at_a_time_carries_a_request_on) {
