@@ -13,24 +13,30 @@
 
 namespace gmpi::device {
 
-/// Has a block's first warp begin a call, between two barriers of its threads. Whether it is over,
-/// and returns nothing but success: most short ones are. `by_warp`: the warp is whole. (What is
-/// asked behind the second barrier, others may have left the kernel by then.)
-template <Scope S, class Begin> GMPI_DEVICE bool is_over_soon(bool &by_warp, Begin begin) {
+namespace quick {
+template <Scope S> GMPI_NOINLINE peer::Begun carry() { return peer::carry_last_step<S>(); }
+} // namespace quick
+
+/// Has a block's first warp begin a call, between two barriers of its threads, and all of them
+/// carry what is to be carried at once. Returns how far the call has come: most short ones are
+/// over.
+template <Scope S, Function F, class Begin> GMPI_DEVICE peer::Begun begin_together(Begin begin) {
   if constexpr (S == Scope::thread)
-    return false;
+    return peer::Begun::unmet;
   __syncthreads();
-  by_warp = BlockTeam::has_warp();
+  // (Behind the other barrier threads may have left the kernel.)
+  const bool by_warp = BlockTeam::has_warp();
   if (by_warp && thread_index() < 32)
     begin();
   __syncthreads();
-  return by_warp && block_state().peer.begun == peer::Begun::over;
+  const peer::Begun begun = by_warp ? block_state().peer.begun : peer::Begun::unmet;
+  return begun == peer::Begun::carrying ? quick::carry<S>() : begun;
 }
 
 /// Begins a call that no warp has begun: some of its block's threads are missing. All that are
-/// there have met.
+/// there have met. Returns how far it has come.
 template <Scope S, Function F>
-GMPI_DEVICE void begin_call(const BlockTeam &team, const Arguments &a) {
+GMPI_DEVICE peer::Begun begin_call(const BlockTeam &team, const Arguments &a) {
   BlockState &block = block_state();
   if (team.leads()) {
     block.command = S == Scope::grid ? arrive(block) : GridCommand::lead;
@@ -39,6 +45,7 @@ GMPI_DEVICE void begin_call(const BlockTeam &team, const Arguments &a) {
                                                           : peer::Begun::elsewhere;
   }
   __syncthreads();
+  return block.peer.begun;
 }
 
 /// The rest of a call that is over: most have none.
@@ -56,40 +63,42 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
 /// to make it.
 constexpr int go_by_queue = -1;
 
-/// Goes on with a call that is not over soon, on a device that has two ways; its threads have met,
-/// and `by_warp` it has begun. What takes long is apart: `carry` what the first warp has left to
-/// the block, `between_kernels` the rest.
-template <Scope S, Function F, class Carry, class BetweenKernels>
-GMPI_DEVICE int carry_out_either_way(const Arguments &a, bool by_warp, Carry carry,
+/// Goes on with a call that has come as far as `begun`, on a device that has two ways; its threads
+/// have met. What takes long is apart: `write_and_receive` of MPI_Sendrecv, `between_kernels` what
+/// is left then.
+template <Scope S, Function F, class WriteAndReceive, class BetweenKernels>
+GMPI_DEVICE int carry_out_either_way(const Arguments &a, peer::Begun begun,
+                                     WriteAndReceive write_and_receive,
                                      BetweenKernels between_kernels) {
+  using peer::Begun;
   if constexpr (S == Scope::thread) {
-    return peer::takes<F>(a) ? between_kernels() : go_by_queue;
+    return peer::takes<F>(a) ? between_kernels(Begun::nothing) : go_by_queue;
   } else {
-    const BlockTeam team{by_warp ? thread_index() == 0 : elect(block_state())};
-    if (!by_warp)
-      begin_call<S, F>(team, a);
-    peer::Begun begun = block_state().peer.begun;
-    if (S == Scope::grid && begun == peer::Begun::led)
+    BlockTeam team{thread_index() == 0};
+    if (begun == Begun::unmet) {
+      team.leader = elect(block_state());
+      begun = begin_call<S, F>(team, a);
+    }
+    if (S == Scope::grid && begun == Begun::led)
       return serve_call<F>(team, a);
-    if (begun == peer::Begun::writing || begun == peer::Begun::reading)
-      begun = carry(team);
-    if (begun == peer::Begun::over || begun == peer::Begun::answered)
+    if (F == Function::Sendrecv && begun == Begun::exchanging)
+      begun = write_and_receive();
+    if (begun == Begun::over || begun == Begun::answered)
       return end_quickly<F>(team, a);
-    return begun == peer::Begun::elsewhere ? go_by_queue : between_kernels();
+    return begun == Begun::elsewhere ? go_by_queue : between_kernels(begun);
   }
 }
 
 /// Goes on with a call between kernels: of a grid, the block that makes it.
 template <Scope S, Function F>
-GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a) {
+GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Begun begun) {
   const Buffers buffers = buffers_of(F, a, message_bytes);
   if constexpr (S == Scope::thread) {
     ThreadTeam team;
-    return deliver_result<F>(a, peer::communicate<F>(team, site, a, buffers, peer::Begun::nothing),
-                             true, true);
+    return deliver_result<F>(a, peer::communicate<F>(team, site, a, buffers, begun), true, true);
   } else {
     std::conditional_t<S == Scope::grid, GridTeam, BlockTeam> team{BlockTeam::meet()};
-    CallResult result = peer::communicate<F>(team, site, a, buffers, block_state().peer.begun);
+    CallResult result = peer::communicate<F>(team, site, a, buffers, begun);
     if (kind_of(F) == Kind::nonblocking)
       team.share(result.request, &BlockState::request);
     return end_call<F>(team, a, result);
@@ -116,10 +125,11 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a) {
 #define GMPI_CARRY_OUT_EITHER_WAY(name, roles)                                                     \
   GMPI_CARRY_OUT(name, roles)                                                                      \
   namespace peer {                                                                                 \
-  template <Scope S> GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {         \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return carry_on_between_kernels<S, Function::name>(site, a);                                   \
+    return carry_on_between_kernels<S, Function::name>(site, a, begun);                            \
   }                                                                                                \
   }                                                                                                \
   namespace quick {                                                                                \
@@ -135,21 +145,22 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a) {
                                            [=] { go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles)); }); \
   }                                                                                                \
   template <Scope S>                                                                               \
-  GMPI_NOINLINE peer::Begun carry_##name(BlockTeam team, GMPI_LIST(GMPI_PARAMETER, roles)) {       \
+  GMPI_NOINLINE peer::Begun write_and_receive_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::carry_quickly<Function::name, S>(team, a);                                        \
+    return peer::write_and_receive<S>(a);                                                          \
   }                                                                                                \
   }                                                                                                \
   namespace either_way {                                                                           \
   template <Scope S>                                                                               \
-  GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), bool by_warp) {        \
+  GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), peer::Begun begun) {   \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     int error = carry_out_either_way<S, Function::name>(                                           \
-        a, by_warp,                                                                                \
-        [=](BlockTeam team) { return quick::carry_##name<S>(team, GMPI_LIST(GMPI_PASS, roles)); }, \
-        [=] { return peer::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                   \
+        a, begun, [=] { return quick::write_and_receive_##name<S>(GMPI_LIST(GMPI_PASS, roles)); }, \
+        [=](peer::Begun now) {                                                                     \
+          return peer::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), now);                      \
+        });                                                                                        \
     return error == go_by_queue ? by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), true) \
                                 : error;                                                           \
   }                                                                                                \
@@ -157,10 +168,11 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a) {
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     if (context.peer == nullptr)                                                                   \
       return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false);                    \
-    bool by_warp = false;                                                                          \
-    if (is_over_soon<S>(by_warp, [=] { quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles)); }))    \
+    peer::Begun begun = begin_together<S, Function::name>(                                         \
+        [=] { quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles)); });                             \
+    if (begun == peer::Begun::over)                                                                \
       return MPI_SUCCESS;                                                                          \
-    return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), by_warp);                  \
+    return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \
   }
 #define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
 #define GMPI_DEVICE_nonblocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)

@@ -110,7 +110,36 @@ struct DataWindow {
   GMPI_DEVICE unsigned char *at(std::uint32_t p) const {
     return base + std::size_t(p) * packet_bytes;
   }
+  /// Of the window's `count` packets, those before this one have eight bytes at an address for
+  /// such.
+  GMPI_DEVICE std::uint32_t whole(std::uint32_t count) const {
+    const auto packets = static_cast<long long>(bytes - skipped) / packet_bytes;
+    return !aligned || packets < 0 ? 0 : packets < count ? std::uint32_t(packets) : count;
+  }
 };
+
+/// The first of a member's packets that is not before `lowest`: each takes every size-th.
+GMPI_DEVICE std::uint32_t first_from(std::uint32_t lowest, std::uint32_t rank, std::uint32_t size) {
+  return rank < lowest ? rank + (lowest - rank + size - 1) / size * size : rank;
+}
+
+/// Writes packets from `p` on whose data is wherever it may be, or not all there.
+GMPI_OUT_OF_LINE void write_any(const Window &window, const DataWindow &data, std::uint32_t p,
+                                std::uint32_t size) {
+  constexpr int at_once = 4;
+  GMPI_NO_UNROLL
+  for (; p < window.count; p += at_once * size) {
+    std::uint64_t values[at_once];
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i)
+      if (p + i * size < window.count)
+        values[i] = load_data(data.at(p + i * size), data.left(p + i * size));
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i)
+      if (p + i * size < window.count)
+        store_packet(window.place(p + i * size), values[i], window.lap_at(p + i * size));
+  }
+}
 
 /// One member's share of writing the message's slots from number `low` to before `high`.
 GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
@@ -119,31 +148,26 @@ GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.header.bytes);
   const std::uint32_t headers = low == 0 ? header_packets : 0;
-  if (rank < headers) // a member alone writes all
-    for (std::uint32_t p = rank; p < headers; p += size)
-      store_packet(window.place(p), pack_header(t.header, p), window.lap_at(p));
-  std::uint32_t p = rank < headers ? rank + (headers - rank + size - 1) / size * size : rank;
   GMPI_NO_UNROLL
-  for (; p < window.count; p += at_once * size) {
+  for (std::uint32_t p = rank; p < headers; p += size)
+    store_packet(window.place(p), pack_header(t.header, p), window.lap_at(p));
+  const std::uint32_t whole = data.whole(window.count);
+  std::uint32_t p = first_from(headers, rank, size);
+  GMPI_NO_UNROLL
+  for (; p < whole; p += at_once * size) {
     std::uint64_t values[at_once];
     GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      std::uint32_t q = p + i * size;
-      if (q >= window.count)
-        break;
-      unsigned long long left = data.left(q);
-      values[i] = left >= 8 && data.aligned
-                      ? *reinterpret_cast<const unsigned long long *>(data.at(q))
-                      : load_data(data.at(q), left);
-    }
+    for (int i = 0; i < at_once; ++i)
+      if (p + i * size < whole)
+        values[i] = *reinterpret_cast<const unsigned long long *>(data.at(p + i * size));
     GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      std::uint32_t q = p + i * size;
-      if (q >= window.count)
-        break;
-      store_packet(window.place(q), values[i], window.lap_at(q));
-    }
+    for (int i = 0; i < at_once; ++i)
+      if (p + i * size < whole)
+        store_packet(window.place(p + i * size), values[i], window.lap_at(p + i * size));
   }
+  p = first_from(whole > headers ? whole : headers, rank, size);
+  if (p < window.count)
+    write_any(window, data, p, size);
 }
 
 /// Waits for a packet of a message that is under way: its sender has all it needs to write it.
@@ -156,14 +180,10 @@ GMPI_DEVICE std::uint64_t await_packet(const std::uint64_t *from, std::uint32_t 
   }
 }
 
-/// One member's share of reading the same. The header has been read.
-GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsigned long long high,
-                                 std::uint32_t rank, std::uint32_t size) {
-  constexpr int at_once = 8;
-  const Window window(t, low, high);
-  const DataWindow data(t.data, low, t.room < t.header.bytes ? t.room : t.header.bytes);
-  const std::uint32_t headers = low == 0 ? header_packets : 0;
-  std::uint32_t p = rank < headers ? rank + (headers - rank + size - 1) / size * size : rank;
+/// Reads packets from `p` on whose data goes wherever it may, or not all of it.
+GMPI_OUT_OF_LINE void read_any(const Window &window, const DataWindow &data, std::uint32_t p,
+                               std::uint32_t size) {
+  constexpr int at_once = 4;
   GMPI_NO_UNROLL
   for (; p < window.count; p += at_once * size) {
     Packet packets[at_once];
@@ -173,19 +193,45 @@ GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsi
         packets[i] = Packet::load(window.place(p + i * size));
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      std::uint32_t q = p + i * size;
+      const std::uint32_t q = p + i * size;
       if (q >= window.count)
         break;
-      std::uint32_t lap = window.lap_at(q);
+      const std::uint32_t lap = window.lap_at(q);
       std::uint64_t value =
           packets[i].shows(lap) ? packets[i].data() : await_packet(window.place(q), lap);
-      unsigned long long left = data.left(q);
-      if (left >= 8 && data.aligned)
-        *reinterpret_cast<unsigned long long *>(data.at(q)) = value;
-      else
-        store_data(data.at(q), left, value);
+      store_data(data.at(q), data.left(q), value);
     }
   }
+}
+
+/// One member's share of reading the same. The header has been read.
+GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsigned long long high,
+                                 std::uint32_t rank, std::uint32_t size) {
+  constexpr int at_once = 8;
+  const Window window(t, low, high);
+  const DataWindow data(t.data, low, t.room < t.header.bytes ? t.room : t.header.bytes);
+  const std::uint32_t headers = low == 0 ? header_packets : 0, whole = data.whole(window.count);
+  std::uint32_t p = first_from(headers, rank, size);
+  GMPI_NO_UNROLL
+  for (; p < whole; p += at_once * size) {
+    Packet packets[at_once];
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i)
+      if (p + i * size < whole)
+        packets[i] = Packet::load(window.place(p + i * size));
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const std::uint32_t q = p + i * size;
+      if (q >= whole)
+        break;
+      const std::uint32_t lap = window.lap_at(q);
+      *reinterpret_cast<unsigned long long *>(data.at(q)) =
+          packets[i].shows(lap) ? packets[i].data() : await_packet(window.place(q), lap);
+    }
+  }
+  p = first_from(whole > headers ? whole : headers, rank, size);
+  if (p < window.count)
+    read_any(window, data, p, size);
 }
 
 /// One member's share of giving slots back; all have been read, and a barrier lies between.

@@ -145,8 +145,9 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
       taken.free = free;
       share.step.check = false;
       use_slots(state, comm, peer, header, data, taken, nonblocking, share);
+      share.answers = nonblocking;
     }
-    return free ? Begun::writing : Begun::sending;
+    return !free ? Begun::sending : last ? Begun::carrying : Begun::exchanging;
   }
   if (lane < packets_for(bytes))
     store_packet(packet_at(state.channels[peer].out, first, lane), value, lap_of(first));
@@ -233,6 +234,7 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
     if (!(whole && fits) || answered) {
       auto *to = is_local(data) ? block_state().small : static_cast<unsigned char *>(data);
       note_found(state, channel, source, to, room, next, header, whole, share);
+      share.answers = answered;
       if (S == Scope::grid && want_status)
         block_state().launch->result = share.result;
     }
@@ -244,7 +246,7 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
       free_share(state.channels[channel].in_freed, next, next + 1, 0, 1);
   }
   return !fits      ? Begun::receiving
-         : !whole   ? Begun::reading
+         : !whole   ? Begun::carrying
          : answered ? Begun::answered
                     : Begun::over;
 }
@@ -447,50 +449,50 @@ template <Function F, Scope S> GMPI_DEVICE void begin_otherwise(const Arguments 
     block_state().peer.begun = begun;
 }
 
-/// Has all of the block's threads carry the step that begin_quickly() has left them. Returns over,
-/// or how far the call has come.
-template <Function F, Scope S>
-GMPI_DEVICE Begun carry_quickly(const BlockTeam &team, const Arguments &a) {
-  Share &share = BlockTeam::shared();
-  Begun begun = share.begun;
-  unsigned rank, size;
-  team.number(rank, size);
-  if (begun == Begun::writing) {
-    const Step &step = share.step;
-    if (is_local(step.transfer.data)) { // the leader's
-      if (team.leads())
-        write_share(step.transfer, 0, step.high, 0, 1);
-    } else {
-      write_share(step.transfer, 0, step.high, rank, size);
-    }
-    team.sync();
-    begun = Begun::over;
-    if constexpr (F == Function::Sendrecv) {
-      if (thread_index() < 32) {
-        Begun now = receive_after_send<S>(*context.peer, *find_comm(a.comm), a,
-                                          buffers_of(F, a, message_bytes), wants_status(a), share);
-        if (thread_index() == 0)
-          share.begun = now;
-      }
-      team.sync();
-      begun = share.begun;
-    } else if (team.leads()) {
-      prepare_end<S>();
-      tell_end_of_call<S>();
-    }
+/// Has all of the block's threads, in whose number none is missing, carry the last step of a call.
+/// Returns over, or answered.
+template <Scope S> GMPI_DEVICE Begun carry_last_step() {
+  Share &share = block_state().peer;
+  const Step &step = share.step;
+  const Transfer &t = step.transfer;
+  const std::uint32_t rank = thread_index(), size = block_threads();
+  const bool reads = step.kind == Step::read, answers = share.answers;
+  const unsigned long long high = step.high;
+  if (reads)
+    read_share(t, 0, high, rank, size);
+  else if (!is_local(t.data))
+    write_share(t, 0, high, rank, size);
+  else if (rank == 0) // its own
+    write_share(t, 0, high, 0, 1);
+  __syncthreads();
+  if (rank == 0) {
+    prepare_end<S>();
+    tell_end_of_call<S>();
   }
-  if (begun == Begun::reading) {
-    const Transfer &t = share.step.transfer;
-    read_share(t, 0, share.step.high, rank, size);
-    team.sync();
-    if (team.leads()) {
-      prepare_end<S>();
-      tell_end_of_call<S>();
-    }
-    free_share(t.freed, t.first, t.first + share.step.high, rank, size);
-    begun = Begun::over;
+  if (reads)
+    free_share(t.freed, t.first, t.first + high, rank, size);
+  return answers ? Begun::answered : Begun::over;
+}
+
+/// MPI_Sendrecv's, whose message is yet to be written. Returns how far the call has come.
+template <Scope S> GMPI_DEVICE Begun write_and_receive(const Arguments &a) {
+  constexpr Function F = Function::Sendrecv;
+  Share &share = block_state().peer;
+  const Step &step = share.step;
+  if (!is_local(step.transfer.data))
+    write_share(step.transfer, 0, step.high, thread_index(), block_threads());
+  else if (thread_index() == 0)
+    write_share(step.transfer, 0, step.high, 0, 1);
+  __syncthreads();
+  if (thread_index() < 32) {
+    Begun now = receive_after_send<S>(*context.peer, *find_comm(a.comm), a,
+                                      buffers_of(F, a, message_bytes), wants_status(a), share);
+    if (thread_index() == 0)
+      share.begun = now;
   }
-  return begun;
+  __syncthreads();
+  const Begun begun = share.begun;
+  return begun == Begun::carrying ? carry_last_step<S>() : begun;
 }
 
 } // namespace gmpi::device::peer

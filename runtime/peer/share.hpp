@@ -15,16 +15,17 @@ struct Call {
 
 /// How far a call has come before its team has done anything together.
 enum class Begun : std::uint32_t {
+  unmet,     ///< nobody has looked: some of the block's threads are missing, or it is one thread's
   elsewhere, ///< it is the proxy's
   nothing,
-  sending,   ///< its slots have been taken
-  receiving, ///< its message has been found, and is its own (of MPI_Sendrecv: and sent is the
-             ///< other)
-  writing,   ///< all that is left is to carry out the step; of MPI_Sendrecv: and to receive
-  reading,   ///< the same, and nothing is left then
-  answered,  ///< all that is left is to give the threads what the call returns
-  over,      ///< nothing is left
-  led,       ///< another block makes the grid's call
+  sending,    ///< its slots have been taken
+  receiving,  ///< its message has been found, and is its own (of MPI_Sendrecv: and sent is the
+              ///< other)
+  exchanging, ///< all that is left is to write, as the step says, and to receive
+  carrying,   ///< all that is left is to write or read, as the step says
+  answered,   ///< all that is left is to give the threads what the call returns
+  over,       ///< nothing is left
+  led,        ///< another block makes the grid's call
 };
 
 /// What is waited for: a request's end, slots of a channel, or the others of a collective call.
@@ -75,6 +76,7 @@ struct Share {
   std::uint32_t request;    ///< what is left of a call, or `nothing`
   std::uint32_t place;      ///< where its message has been kept, or `nothing`
   bool waits;               ///< slots must become free first
+  bool answers;             ///< once the step is carried, the call returns something
   bool shares;              ///< the grid's other blocks are to take part
   unsigned long long limit; ///< below it they are
   bool truncated;
