@@ -183,7 +183,7 @@ GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
   launch.command = 0;
   launch.claimed = 0;
   launch.membership = 0;
-  if (launch.routes.owned != 0)
+  if ((launch.routes.owned | launch.routes.refused) != 0)
     peer::give_all_up(*context.peer, launch.routes);
   fence_system();
   Attribute leave{};
@@ -223,7 +223,7 @@ public:
       block.living = device::block_threads();
       block.living_blocks = 1;
       block.departed = block.elections = block.claimed = block.round = block.tickets = 0;
-      block.routes.owned = 0;
+      block.routes.owned = block.routes.refused = 0;
       for (peer::Route &route : block.routes.route)
         route.comm = MPI_Comm{};
     }

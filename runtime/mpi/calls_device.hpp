@@ -20,7 +20,7 @@ template <Scope S> GMPI_NOINLINE peer::Begun carry() { return peer::carry_last_s
 /// Has a block's first warp begin a call, between two barriers of its threads, and all of them
 /// carry what is to be carried at once. Returns how far the call has come: most short ones are
 /// over.
-template <Scope S, Function F, class Begin> GMPI_DEVICE peer::Begun begin_together(Begin begin) {
+template <Scope S, class Begin> GMPI_DEVICE peer::Begun begin_together(Begin begin) {
   if constexpr (S == Scope::thread)
     return peer::Begun::unmet;
   __syncthreads();
@@ -133,16 +133,15 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
   }                                                                                                \
   }                                                                                                \
   namespace quick {                                                                                \
+  template <Scope S> GMPI_NOINLINE bool begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::begin_quickly<Function::name, S>(a);                                              \
+  }                                                                                                \
   template <Scope S> GMPI_NOINLINE void go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    peer::begin_otherwise<Function::name, S>(a);                                                   \
-  }                                                                                                \
-  template <Scope S> GMPI_NOINLINE void begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    peer::begin_quickly<Function::name, S>(a,                                                      \
-                                           [=] { go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles)); }); \
+    peer::go_on_quickly<Function::name, S>(a);                                                     \
   }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE peer::Begun write_and_receive_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
@@ -168,8 +167,10 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     if (context.peer == nullptr)                                                                   \
       return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false);                    \
-    peer::Begun begun = begin_together<S, Function::name>(                                         \
-        [=] { quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles)); });                             \
+    peer::Begun begun = begin_together<S>([=] {                                                    \
+      if (!quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles)))                                    \
+        quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles));                                       \
+    });                                                                                            \
     if (begun == peer::Begun::over)                                                                \
       return MPI_SUCCESS;                                                                          \
     return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \

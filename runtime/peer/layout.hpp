@@ -165,23 +165,26 @@ struct Channel {
   std::uint32_t *in_freed;  ///< in its memory
 };
 
-/// A channel that a block, or a launch, owns, as its next short message needs it.
+/// A channel that a block, or a launch, owns, as its next message of up to eager_bytes needs it.
 struct alignas(16) Route {
   MPI_Comm comm; ///< with which, and whom, it has been used last; 0: it is not to be used
   MPI_Datatype datatype;
   int dest;
-  std::uint32_t extent; ///< of the datatype, in bytes
+  std::uint32_t extent;  ///< of the datatype, in bytes
+  std::uint32_t longest; ///< how many such elements go by it
   std::uint32_t context;
-  std::uint32_t channel;
   unsigned long long next, free_until; ///< as in a sender's Line
   unsigned long long *order;           ///< the sender's word for both channels
   std::uint64_t *out;
 };
+static_assert(sizeof(Route) == 64);
 
 /// All that a block, or a launch, owns.
 struct Routes {
   static constexpr std::uint32_t most = 8; ///< by destination's rank, modulo this
   std::uint32_t owned;                     ///< bits: routes that have a channel
+  std::uint32_t refused;                   ///< bits: somebody else owned what they asked for
+  std::uint16_t channel[most];
   Route route[most];
 };
 

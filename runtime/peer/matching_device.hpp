@@ -235,7 +235,7 @@ GMPI_DEVICE Position position_of(const State &state, std::uint32_t peer, unsigne
 /// Takes hold of both channels from `peer`, whose word is known.
 GMPI_DEVICE bool try_lock_channels(State &state, std::uint32_t peer, unsigned long long word) {
   return (word & locked) == 0 &&
-         atomicCAS(&state.receiving[peer].next, word, word | locked) == word;
+         cas_relaxed_device(&state.receiving[peer].next, word, word | locked) == word;
 }
 /// Notes how far the caller, who holds them, has come.
 GMPI_DEVICE void move_channels(State &state, std::uint32_t peer, const Position &to) {

@@ -14,9 +14,10 @@ using namespace gmpi::peer;
 /// Gives up what route `i` owns.
 GMPI_DEVICE void give_up(State &state, Routes &routes, std::uint32_t i) {
   Route &route = routes.route[i];
+  const std::uint32_t channel = routes.channel[i];
   route.comm = MPI_Comm{};
-  store_relaxed_device(&state.sending[route.channel].next, route.next);
-  store_release_device(&state.owner[peer_of_channel(route.channel)], 0u);
+  store_relaxed_device(&state.sending[channel].next, route.next);
+  store_release_device(&state.owner[peer_of_channel(channel)], 0u);
   routes.owned &= ~(1u << i);
 }
 GMPI_OUT_OF_LINE void give_all_up(State &state, Routes &routes) {
@@ -24,6 +25,7 @@ GMPI_OUT_OF_LINE void give_all_up(State &state, Routes &routes) {
   for (std::uint32_t i = 0; i < Routes::most; ++i)
     if ((routes.owned >> i & 1) != 0)
       give_up(state, routes, i);
+  routes.refused = 0;
 }
 
 } // namespace gmpi::device::peer

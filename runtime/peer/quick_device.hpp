@@ -79,43 +79,80 @@ GMPI_DEVICE bool has_room(const void *to, unsigned long long bytes) {
   return !is_local(to) || bytes <= reply_data_bytes;
 }
 
-/// Sends at most quick_bytes through the route that the last such message has taken, as the whole
-/// of MPI_Send is to be done. Fails where it is not known that it can: then nothing has happened.
+/// This lane's eight of `bytes` bytes, which lanes behind the headers carry: whole words of four
+/// bytes at an address for such.
+GMPI_DEVICE std::uint64_t load_words(const void *data, std::uint32_t bytes, std::uint32_t lane) {
+  const std::uint32_t at = (lane - header_packets) * packet_bytes; // much, before the data
+  auto *from = reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(data) + at);
+  const std::uint32_t low = at < bytes ? from[0] : 0,
+                      high = at + 4 < bytes && at < bytes ? from[1] : 0;
+  return low | std::uint64_t(high) << 32;
+}
+
+/// Sends at most eager_bytes through the route that the last such message has taken: at once, or
+/// leaves the writing to the block. Does nothing where it is not known that the message can go by
+/// it. `last`: with it the call is over.
 template <Scope S>
-GMPI_DEVICE bool send_by_route(MPI_Comm comm, int dest, int tag, const void *data, int count,
-                               MPI_Datatype datatype, bool last) {
-  Route &route = routes_of<S>().route[static_cast<std::uint32_t>(dest) % Routes::most];
-  const std::uint64_t bytes = std::uint64_t(static_cast<std::uint32_t>(count)) * route.extent;
-  const unsigned long long next = route.next;
-  if (route.comm != comm || route.dest != dest || route.datatype != datatype || count < 0 ||
-      bytes > quick_bytes || tag < 0 || tag > context.tag_upper_bound || is_local(data) ||
-      next >= route.free_until)
-    return false;
+GMPI_DEVICE Begun send_by_route(MPI_Comm comm, int dest, int tag, const void *data, int count,
+                                MPI_Datatype datatype, bool nonblocking, bool last) {
+  const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
+  const Route route = load_route<S>(i);
+  // (All of it is looked at: each branch would wait for its own.)
+  const bool known =
+      (route.comm == comm) & (route.datatype == datatype) & (route.dest == dest) &
+      (static_cast<std::uint32_t>(count) <= route.longest) &
+      (static_cast<std::uint32_t>(tag) <= static_cast<std::uint32_t>(context.tag_upper_bound));
+  if (!known || is_local(data))
+    return Begun::nothing;
+  const std::uint32_t bytes = static_cast<std::uint32_t>(count) * route.extent;
+  const bool short_one = bytes <= quick_bytes;
+  const std::uint32_t slots = short_one ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
+  if (route.next + slots > route.free_until ||
+      (short_one && ((reinterpret_cast<std::uint64_t>(data) | bytes) & 3) != 0))
+    return Begun::nothing;
   State &state = *context.peer;
+  BlockState &block = block_state();
   const std::uint32_t lane = thread_index();
   // These need nothing of each other.
-  const unsigned long long word = load_relaxed_device(route.order);
+  const std::uint64_t after = common_of(load_relaxed_device(route.order));
   const std::uint32_t told = lane == 0 ? load_relaxed_device(&state.summary.told) : 0;
-  std::uint64_t value = load_lane(data, bytes, lane, header_packets);
-  if (lane < header_packets)
-    value =
-        pack_header({MessageKind::eager, route.context, 0, 0, tag, bytes, common_of(word)}, lane);
-  if (lane < packets_for(bytes))
-    store_packet(packet_at(route.out, next, lane), value, lap_of(next));
-  __syncwarp();
+  if (short_one) {
+    std::uint64_t value = load_words(data, bytes, lane);
+    const std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
+                                                                     << 32; // as pack_header()
+    value = lane == 0 ? head : lane == 1 ? bytes : lane == 2 ? after : value;
+    if (lane < header_packets + (bytes + packet_bytes - 1) / packet_bytes)
+      store_packet(packet_at(route.out, route.next, lane), value, lap_of(route.next));
+  } else if (lane == 0) {
+    block.peer.request = nothing;
+    block.peer.waits = false;
+    block.peer.answers = nonblocking;
+    block.peer.step = {Step::write,
+                       false,
+                       0,
+                       slots,
+                       {route.out,
+                        nullptr,
+                        route.next,
+                        static_cast<unsigned char *>(const_cast<void *>(data)),
+                        bytes,
+                        {MessageKind::eager, route.context, 0, 0, tag, bytes, after}}};
+  }
+  __syncwarp(); // the data has been read, and the route
   if (lane == 0) {
-    if (last) {
+    if (short_one && last) {
       prepare_end<S>();
       tell_end_of_call<S>();
     }
-    route.next = next + 1;
-    atomicAdd(route.order, one_owned);
+    routes_of<S>().route[i].next = route.next + slots;
+    increase_relaxed_device(route.order, slots * one_owned);
     count_call(state, bytes);
     if (told != 0)
       tell_progress(state);
   }
-  return true;
+  return short_one ? Begun::over : last ? Begun::carrying : Begun::exchanging;
 }
+static_assert(std::uint32_t(MessageKind::eager) == 0 && header_packets == 3);
 
 /// Sends at most eager_bytes through the common channel: at once, or leaves it to the block.
 /// `last`: with it the call is over.
@@ -147,6 +184,7 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
       use_slots(state, comm, peer, header, data, taken, nonblocking, share);
       share.answers = nonblocking;
     }
+    find_route<S>(state, comm, dest, datatype, slots, lane);
     return !free ? Begun::sending : last ? Begun::carrying : Begun::exchanging;
   }
   if (lane < packets_for(bytes))
@@ -156,7 +194,7 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
       prepare_end<S>();
     tell_end_of_call<S>();
   }
-  find_route<S>(state, comm, dest, datatype, lane);
+  find_route<S>(state, comm, dest, datatype, 1, lane);
   return Begun::over;
 }
 
@@ -176,41 +214,43 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
   word = __shfl_sync(whole_warp, word, 0);
   if (word == locked)
     return Begun::nothing;
+  const Channel &common = state.channels[peer], &owned = state.channels[owned_channel(peer)];
   Position at = position_of(state, peer, word);
   at.owned = __shfl_sync(whole_warp, at.owned, 0);
-  const std::uint64_t *from_common = packet_at(state.channels[peer].in, at.common, lane);
-  const std::uint64_t *from_owned =
-      packet_at(state.channels[owned_channel(peer)].in, at.owned, lane);
+  const std::uint64_t *from_common = packet_at(common.in, at.common, lane);
+  const std::uint64_t *from_owned = packet_at(owned.in, at.owned, lane);
+  std::uint32_t *const freed_common = common.in_freed, *const freed_owned = owned.in_freed;
   Patience patience;
   Packet packet{};
   Header header{};
-  std::uint32_t channel;
+  bool by_owned;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
     Summary summary{};
     if (lane == 0)
       summary = look(state);
     packet = Packet::load(from_owned);
-    const Packet common = Packet::load(from_common);
-    unsigned arrived = __ballot_sync(whole_warp, packet.shows(lap_of(at.owned)));
-    channel = owned_channel(peer);
-    bool there = (arrived & headers) == headers &&
-                 at.allows(channel, __shfl_sync(whole_warp, packet.data(), 2));
-    if (!there) {
-      packet = common;
-      arrived = __ballot_sync(whole_warp, packet.shows(lap_of(at.common)));
-      channel = peer;
-      there = (arrived & headers) == headers &&
-              at.allows(channel, __shfl_sync(whole_warp, packet.data(), 2));
+    const Packet other = Packet::load(from_common);
+    // (Its turn it is, says the last packet of its header.)
+    by_owned = true;
+    unsigned arrived =
+        __ballot_sync(whole_warp, packet.shows(lap_of(at.owned)) &
+                                      (lane != 2 || at.allows(max_peers, packet.data())));
+    if ((arrived & headers) != headers) {
+      by_owned = false;
+      packet = other;
+      arrived = __ballot_sync(whole_warp, packet.shows(lap_of(at.common)) &
+                                              (lane != 2 || at.allows(0, packet.data())));
     }
     bool stop = lane == 0 && (is_contended(summary) || patience.ends(turns));
-    if (there) {
+    if ((arrived & headers) == headers) {
       header = unpack_header(__shfl_sync(whole_warp, packet.data(), 0),
                              __shfl_sync(whole_warp, packet.data(), 1), 0);
       stop = stop || !is_ours(header, comm, tag);
-      unsigned wanted = header.bytes < quick_bytes
-                            ? whole_warp >> (32 - static_cast<unsigned>(packets_for(header.bytes)))
-                            : whole_warp;
+      const unsigned wanted =
+          header.bytes < quick_bytes
+              ? (2u << (header_packets - 1 + (static_cast<unsigned>(header.bytes) + 7) / 8)) - 1
+              : whole_warp;
       if (!__any_sync(whole_warp, stop) && (arrived & wanted) == wanted)
         break;
     }
@@ -229,7 +269,8 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
   __syncwarp();
   const bool answered = want_status || is_local(data);
   if (lane == 0) {
-    const unsigned long long next = at.in(channel);
+    const std::uint32_t channel = by_owned ? owned_channel(peer) : peer;
+    const unsigned long long next = by_owned ? at.owned : at.common;
     take_found(state, channel, at, header);
     if (!(whole && fits) || answered) {
       auto *to = is_local(data) ? block_state().small : static_cast<unsigned char *>(data);
@@ -243,7 +284,7 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
       tell_end_of_call<S>();
     }
     if (whole)
-      free_share(state.channels[channel].in_freed, next, next + 1, 0, 1);
+      free_share(by_owned ? freed_owned : freed_common, next, next + 1, 0, 1);
   }
   return !fits      ? Begun::receiving
          : !whole   ? Begun::carrying
@@ -390,10 +431,10 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
     if (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL)
       return Begun::nothing;
     Begun begun = send_by_route<S>(a.comm, a.dest, a.send_tag, buffers.in, a.send_count,
-                                   a.send_datatype, false)
-                      ? Begun::over
-                      : send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in,
-                                        buffers.in_bytes, a.send_datatype, true, false, share);
+                                   a.send_datatype, true, false);
+    if (begun == Begun::nothing)
+      begun = send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                              a.send_datatype, true, false, share);
     if (begun == Begun::over)
       begun = receive_after_send<S>(state, *comm, a, buffers, want_status, share);
     return begun;
@@ -417,11 +458,10 @@ template <Function F> GMPI_DEVICE bool has_all(const BlockState &block, const Ar
          kind_of(F) != Kind::nonblocking && !wants_status(a) && !is_local(out);
 }
 
-/// Begins a call with what its block's first warp, whole, can do of it; the threads have met.
-/// share.begun tells how far it has come. `others`: all that does not go by a route, in a function
-/// of its own.
-template <Function F, Scope S, class Others>
-GMPI_DEVICE void begin_quickly(const Arguments &a, Others others) {
+/// Begins a call with what its block's first warp, whole, can do of it without much ado; the
+/// threads have met. Returns whether it has: share.begun then tells how far the call has come. If
+/// not, go_on_quickly() is to follow.
+template <Function F, Scope S> GMPI_DEVICE bool begin_quickly(const Arguments &a) {
   BlockState &block = block_state();
   Begun begun = Begun::nothing;
   if constexpr (S == Scope::grid) {
@@ -431,19 +471,21 @@ GMPI_DEVICE void begin_quickly(const Arguments &a, Others others) {
     if (block.command != GridCommand::lead)
       begun = has_all<F>(block, a) ? Begun::over : Begun::led;
   }
-  if (begun == Begun::nothing) {
-    if constexpr (F != Function::Send && F != Function::Isend)
-      return others();
-    if (!send_by_route<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
-                          true))
-      return others();
-    return_nothing<F, S>(block.peer, false);
-    begun = F == Function::Isend ? Begun::answered : Begun::over;
-  }
+  if constexpr (F == Function::Send || F == Function::Isend)
+    if (begun == Begun::nothing) {
+      constexpr bool nonblocking = F == Function::Isend;
+      begun = send_by_route<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count,
+                               a.send_datatype, nonblocking, true);
+      if (begun != Begun::nothing)
+        return_nothing<F, S>(block.peer, false);
+      if (nonblocking && begun == Begun::over)
+        begun = Begun::answered;
+    }
   if (thread_index() == 0)
     block.peer.begun = begun;
+  return begun != Begun::nothing;
 }
-template <Function F, Scope S> GMPI_DEVICE void begin_otherwise(const Arguments &a) {
+template <Function F, Scope S> GMPI_DEVICE void go_on_quickly(const Arguments &a) {
   Begun begun = try_quickly<F, S>(a);
   if (thread_index() == 0)
     block_state().peer.begun = begun;

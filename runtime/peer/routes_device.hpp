@@ -15,22 +15,30 @@ template <Scope S> GMPI_DEVICE Routes &routes_of() {
   return S == Scope::grid && grid_blocks() > 1 ? block.launch->routes : block.routes;
 }
 
-/// Has the next short messages to that rank take an owned channel, if nobody else owns it. One
-/// thread.
-GMPI_OUT_OF_LINE void own_channel(State &state, Routes &routes, const Comm &comm, int dest,
-                                  MPI_Datatype datatype) {
-  const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
+/// A copy of route `i`.
+template <Scope S> GMPI_DEVICE Route load_route(std::uint32_t i) {
+  // Not by one address: what is known to lie in shared memory is there sooner.
+  if (S == Scope::grid && grid_blocks() > 1)
+    return block_state().launch->routes.route[i];
+  return block_state().routes.route[i];
+}
+
+/// Has route `i` lead to that rank by an owned channel, if nobody else owns it. One thread.
+GMPI_OUT_OF_LINE void own_channel(State &state, Routes &routes, std::uint32_t i, const Comm &comm,
+                                  int dest, MPI_Datatype datatype) {
   const std::uint32_t peer = comm.peer_of[dest], channel = owned_channel(peer);
   Route &route = routes.route[i];
-  if ((routes.owned >> i & 1) != 0 && route.channel != channel)
+  if ((routes.owned >> i & 1) != 0 && routes.channel[i] != channel)
     give_up(state, routes, i);
   if ((routes.owned >> i & 1) == 0) {
     if (load_relaxed_device(&state.owner[peer]) != 0 ||
-        cas_acquire_device(&state.owner[peer], 0, 1) != 0)
+        cas_acquire_device(&state.owner[peer], 0, 1) != 0) {
+      routes.refused |= 1u << i;
       return;
+    }
     const Line &line = state.sending[channel];
     routes.owned |= 1u << i;
-    route.channel = channel;
+    routes.channel[i] = static_cast<std::uint16_t>(channel);
     route.next = load_relaxed_device(&line.next);
     route.free_until = load_relaxed_device(&line.free_until);
     route.order = &state.sending[peer].next;
@@ -40,30 +48,34 @@ GMPI_OUT_OF_LINE void own_channel(State &state, Routes &routes, const Comm &comm
   route.dest = dest;
   route.datatype = datatype;
   route.extent = static_cast<std::uint32_t>(find_datatype(datatype).extent);
+  route.longest = eager_bytes / route.extent;
   route.context = comm.context;
 }
 
-/// Whether the route's next slot is free; if not, looks for such. A warp, whole.
-GMPI_DEVICE void find_route_slots(State &state, Route &route, std::uint32_t lane) {
-  if (route.next < route.free_until)
-    return;
-  find_free_as_warp(state, route.channel, route.next + 1, lane);
-  __syncwarp();
-  if (lane == 0)
-    route.free_until = load_relaxed_device(&state.sending[route.channel].free_until);
-}
-
-/// Has the next short messages to that rank take a route, if they can. A warp, whole.
+/// Has the next messages to that rank take a route, if they can, and looks for `slots` slots there.
+/// A warp, whole.
 template <Scope S>
 GMPI_DEVICE void find_route(State &state, const Comm &comm, int dest, MPI_Datatype datatype,
-                            std::uint32_t lane) {
+                            unsigned long long slots, std::uint32_t lane) {
   Routes &routes = routes_of<S>();
-  if (lane == 0)
-    own_channel(state, routes, comm, dest, datatype);
-  __syncwarp();
   const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
-  if ((routes.owned >> i & 1) != 0)
-    find_route_slots(state, routes.route[i], lane);
+  const bool refused = (routes.refused >> i & 1) != 0;
+  __syncwarp();
+  if (refused)
+    return;
+  if (lane == 0)
+    own_channel(state, routes, i, comm, dest, datatype);
+  __syncwarp();
+  if ((routes.owned >> i & 1) == 0)
+    return;
+  Route &route = routes.route[i];
+  const std::uint32_t channel = routes.channel[i];
+  if (route.next + slots <= route.free_until)
+    return;
+  find_free_as_warp(state, channel, route.next + slots, lane);
+  __syncwarp();
+  if (lane == 0)
+    route.free_until = load_relaxed_device(&state.sending[channel].free_until);
 }
 
 } // namespace gmpi::device::peer

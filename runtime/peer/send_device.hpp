@@ -42,8 +42,8 @@ GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_
 
 /// For statistics. `bytes`: sent.
 GMPI_DEVICE void count_call(State &state, unsigned long long bytes) {
-  atomicAdd(&state.calls, 1ull);
-  atomicAdd(&state.bytes, bytes);
+  increase_relaxed_device(&state.calls, 1);
+  increase_relaxed_device(&state.bytes, bytes);
 }
 
 /// Slots that one thread has taken.

@@ -127,6 +127,19 @@ GMPI_DEVICE unsigned long long add_relaxed_device(unsigned long long *to,
                : "memory");
   return old;
 }
+/// The same where nobody asks what was there.
+GMPI_DEVICE void increase_relaxed_device(unsigned long long *what, unsigned long long by) {
+  asm volatile("red.add.relaxed.gpu.global.u64 [%0], %1;" ::"l"(what), "l"(by) : "memory");
+}
+GMPI_DEVICE unsigned long long
+cas_relaxed_device(unsigned long long *to, unsigned long long expected, unsigned long long value) {
+  unsigned long long old;
+  asm volatile("atom.cas.relaxed.gpu.global.b64 %0, [%1], %2, %3;"
+               : "=l"(old)
+               : "l"(to), "l"(expected), "l"(value)
+               : "memory");
+  return old;
+}
 GMPI_DEVICE void store_release_device(unsigned long long *to, unsigned long long value) {
   asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
@@ -227,6 +240,14 @@ template <class T> T load_relaxed_device(const T *from) {
 }
 inline unsigned long long add_relaxed_device(unsigned long long *to, unsigned long long value) {
   return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
+}
+inline void increase_relaxed_device(unsigned long long *what, unsigned long long by) {
+  __atomic_fetch_add(what, by, __ATOMIC_ACQ_REL);
+}
+inline unsigned long long cas_relaxed_device(unsigned long long *to, unsigned long long expected,
+                                             unsigned long long value) {
+  __atomic_compare_exchange_n(to, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return expected;
 }
 inline unsigned long long add_device(unsigned long long *to, unsigned long long value) {
   return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
