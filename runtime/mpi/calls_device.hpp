@@ -21,16 +21,24 @@ template <Scope S> GMPI_NOINLINE peer::Begun carry() { return peer::carry_last_s
 /// carry what is to be carried at once. Returns how far the call has come: most short ones are
 /// over.
 template <Scope S, class Begin> GMPI_DEVICE peer::Begun begin_together(Begin begin) {
+  using peer::Begun;
   if constexpr (S == Scope::thread)
-    return peer::Begun::unmet;
-  __syncthreads();
-  // (Behind the other barrier threads may have left the kernel.)
-  const bool by_warp = BlockTeam::has_warp();
-  if (by_warp && thread_index() < 32)
-    begin();
-  __syncthreads();
-  const peer::Begun begun = by_warp ? block_state().peer.begun : peer::Begun::unmet;
-  return begun == peer::Begun::carrying ? quick::carry<S>() : begun;
+    return Begun::unmet;
+  // The barriers themselves tell how many threads there are, and whether more is to be done: what
+  // lies in shared memory takes its time.
+  const std::uint32_t threads = block_threads();
+  const bool by_warp = __syncthreads_count(1) == static_cast<int>(threads) && threads >= 32;
+  Begun begun = Begun::over;
+  if (!by_warp)
+    begun = Begun::unmet;
+  else if (thread_index() < 32)
+    begun = begin();
+  if (begun != Begun::over && thread_index() == 0)
+    block_state().peer.begun = begun;
+  if (!__syncthreads_or(begun != Begun::over))
+    return Begun::over;
+  begun = by_warp ? block_state().peer.begun : Begun::unmet;
+  return begun == Begun::carrying ? quick::carry<S>() : begun;
 }
 
 /// Begins a call that no warp has begun: some of its block's threads are missing. All that are
@@ -133,15 +141,15 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
   }                                                                                                \
   }                                                                                                \
   namespace quick {                                                                                \
-  template <Scope S> GMPI_NOINLINE bool begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
+  template <Scope S> GMPI_NOINLINE peer::Begun begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {    \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::begin_quickly<Function::name, S>(a);                                              \
   }                                                                                                \
-  template <Scope S> GMPI_NOINLINE void go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
+  template <Scope S> GMPI_NOINLINE peer::Begun go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {    \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    peer::go_on_quickly<Function::name, S>(a);                                                     \
+    return peer::go_on_quickly<Function::name, S>(a);                                              \
   }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE peer::Begun write_and_receive_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
@@ -168,8 +176,12 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
     if (context.peer == nullptr)                                                                   \
       return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false);                    \
     peer::Begun begun = begin_together<S>([=] {                                                    \
-      if (!quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles)))                                    \
-        quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles));                                       \
+      if constexpr (peer::goes_by_route<Function::name>) {                                         \
+        peer::Begun so_far = quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles));                  \
+        if (so_far != peer::Begun::nothing)                                                        \
+          return so_far;                                                                           \
+      }                                                                                            \
+      return quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles));                                  \
     });                                                                                            \
     if (begun == peer::Begun::over)                                                                \
       return MPI_SUCCESS;                                                                          \

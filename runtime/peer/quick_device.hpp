@@ -89,6 +89,17 @@ GMPI_DEVICE std::uint64_t load_words(const void *data, std::uint32_t bytes, std:
   return low | std::uint64_t(high) << 32;
 }
 
+/// Stores the same.
+GMPI_DEVICE void store_words(void *data, std::uint32_t bytes, std::uint32_t lane,
+                             std::uint64_t value) {
+  const std::uint32_t at = (lane - header_packets) * packet_bytes;
+  auto *to = reinterpret_cast<std::uint32_t *>(static_cast<char *>(data) + at);
+  if (at < bytes)
+    to[0] = static_cast<std::uint32_t>(value);
+  if (at < bytes && at + 4 < bytes)
+    to[1] = static_cast<std::uint32_t>(value >> 32);
+}
+
 /// Sends at most eager_bytes through the route that the last such message has taken: at once, or
 /// leaves the writing to the block. Does nothing where it is not known that the message can go by
 /// it. `last`: with it the call is over.
@@ -219,7 +230,11 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
   at.owned = __shfl_sync(whole_warp, at.owned, 0);
   const std::uint64_t *from_common = packet_at(common.in, at.common, lane);
   const std::uint64_t *from_owned = packet_at(owned.in, at.owned, lane);
-  std::uint32_t *const freed_common = common.in_freed, *const freed_owned = owned.in_freed;
+  std::uint32_t *const freed_common = common.in_freed + at.common % channel_slots;
+  std::uint32_t *const freed_owned = owned.in_freed + at.owned % channel_slots;
+  const std::uint32_t lap_common = lap_of(at.common), lap_owned = lap_of(at.owned);
+  const bool simple =
+      !want_status && !is_local(data) && (reinterpret_cast<std::uint64_t>(data) & 3) == 0;
   Patience patience;
   Packet packet{};
   Header header{};
@@ -233,13 +248,12 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
     const Packet other = Packet::load(from_common);
     // (Its turn it is, says the last packet of its header.)
     by_owned = true;
-    unsigned arrived =
-        __ballot_sync(whole_warp, packet.shows(lap_of(at.owned)) &
-                                      (lane != 2 || at.allows(max_peers, packet.data())));
+    unsigned arrived = __ballot_sync(
+        whole_warp, packet.shows(lap_owned) & (lane != 2 || at.allows(max_peers, packet.data())));
     if ((arrived & headers) != headers) {
       by_owned = false;
       packet = other;
-      arrived = __ballot_sync(whole_warp, packet.shows(lap_of(at.common)) &
+      arrived = __ballot_sync(whole_warp, packet.shows(lap_common) &
                                               (lane != 2 || at.allows(0, packet.data())));
     }
     bool stop = lane == 0 && (is_contended(summary) || patience.ends(turns));
@@ -262,12 +276,27 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
     if (lane == 0)
       relax();
   }
+  const std::uint32_t lap = by_owned ? lap_owned : lap_common;
   const bool whole = header.bytes <= quick_bytes, fits = header.bytes <= room;
+  const bool answered = want_status || is_local(data);
+  if (simple && header.kind == MessageKind::eager && whole & fits &&
+      (header.bytes & 3) == 0) { // what most are
+    store_words(data, static_cast<std::uint32_t>(header.bytes), lane, packet.data());
+    __syncwarp();
+    if (lane == 0) {
+      at.common += !by_owned;
+      at.owned += by_owned;
+      let_channels_go(state, peer, at);
+      prepare_end<S>();
+      tell_end_of_call<S>();
+      store_relaxed_system(by_owned ? freed_owned : freed_common, lap);
+    }
+    return Begun::over;
+  }
   const unsigned long long end = header.bytes < room ? header.bytes : room;
   if (whole)
     store_lane<S>(data, end, lane, header_packets, packet.data());
   __syncwarp();
-  const bool answered = want_status || is_local(data);
   if (lane == 0) {
     const std::uint32_t channel = by_owned ? owned_channel(peer) : peer;
     const unsigned long long next = by_owned ? at.owned : at.common;
@@ -284,7 +313,7 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
       tell_end_of_call<S>();
     }
     if (whole)
-      free_share(by_owned ? freed_owned : freed_common, next, next + 1, 0, 1);
+      store_relaxed_system(by_owned ? freed_owned : freed_common, lap);
   }
   return !fits      ? Begun::receiving
          : !whole   ? Begun::carrying
@@ -458,37 +487,46 @@ template <Function F> GMPI_DEVICE bool has_all(const BlockState &block, const Ar
          kind_of(F) != Kind::nonblocking && !wants_status(a) && !is_local(out);
 }
 
-/// Begins a call with what its block's first warp, whole, can do of it without much ado; the
-/// threads have met. Returns whether it has: share.begun then tells how far the call has come. If
-/// not, go_on_quickly() is to follow.
-template <Function F, Scope S> GMPI_DEVICE bool begin_quickly(const Arguments &a) {
+/// Of a grid's call, whether this block is to make it; else `begun` says how far it has come. The
+/// same warp.
+template <Function F, Scope S> GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun) {
+  if (S != Scope::grid || grid_blocks() == 1)
+    return true;
   BlockState &block = block_state();
-  Begun begun = Begun::nothing;
-  if constexpr (S == Scope::grid) {
-    if (thread_index() == 0)
-      block.command = arrive(block);
-    __syncwarp();
-    if (block.command != GridCommand::lead)
-      begun = has_all<F>(block, a) ? Begun::over : Begun::led;
-  }
-  if constexpr (F == Function::Send || F == Function::Isend)
-    if (begun == Begun::nothing) {
-      constexpr bool nonblocking = F == Function::Isend;
-      begun = send_by_route<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count,
-                               a.send_datatype, nonblocking, true);
-      if (begun != Begun::nothing)
-        return_nothing<F, S>(block.peer, false);
-      if (nonblocking && begun == Begun::over)
-        begun = Begun::answered;
-    }
   if (thread_index() == 0)
-    block.peer.begun = begun;
-  return begun != Begun::nothing;
+    block.command = arrive(block);
+  __syncwarp();
+  if (block.command == GridCommand::lead)
+    return true;
+  begun = has_all<F>(block, a) ? Begun::over : Begun::led;
+  return false;
 }
-template <Function F, Scope S> GMPI_DEVICE void go_on_quickly(const Arguments &a) {
-  Begun begun = try_quickly<F, S>(a);
-  if (thread_index() == 0)
-    block_state().peer.begun = begun;
+
+/// Whether begin_quickly() has anything to do in such a call.
+template <Function F> constexpr bool goes_by_route = F == Function::Send || F == Function::Isend;
+
+/// Begins a call with what its block's first warp, whole, can do of it without much ado; the
+/// threads have met. Returns how far it has come; where it has not, go_on_quickly() is to follow.
+template <Function F, Scope S> GMPI_DEVICE Begun begin_quickly(const Arguments &a) {
+  constexpr bool nonblocking = F == Function::Isend;
+  Begun begun = Begun::nothing;
+  if (!arrives_to_lead<F, S>(a, begun))
+    return begun;
+  begun = send_by_route<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
+                           nonblocking, true);
+  if (begun != Begun::nothing)
+    return_nothing<F, S>(block_state().peer, false);
+  return nonblocking && begun == Begun::over ? Begun::answered : begun;
+}
+template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &a) {
+  if constexpr (!goes_by_route<F>) {
+    Begun begun;
+    if (!arrives_to_lead<F, S>(a, begun))
+      return begun;
+  }
+  if (S == Scope::grid && grid_blocks() == 1 && thread_index() == 0)
+    arrive(block_state()); // what takes longer asks for it
+  return try_quickly<F, S>(a);
 }
 
 /// Has all of the block's threads, in whose number none is missing, carry the last step of a call.
