@@ -124,9 +124,11 @@ GMPI_DEVICE std::uint32_t first_from(std::uint32_t lowest, std::uint32_t rank, s
 }
 
 /// Writes packets from `p` on whose data is wherever it may be, or not all there.
-GMPI_OUT_OF_LINE void write_any(const Window &window, const DataWindow &data, std::uint32_t p,
-                                std::uint32_t size) {
+GMPI_OUT_OF_LINE void write_any(const Transfer &t, unsigned long long low, unsigned long long high,
+                                std::uint32_t p, std::uint32_t size) {
   constexpr int at_once = 4;
+  const Window window(t, low, high);
+  const DataWindow data(t.data, low, t.header.bytes);
   GMPI_NO_UNROLL
   for (; p < window.count; p += at_once * size) {
     std::uint64_t values[at_once];
@@ -142,9 +144,9 @@ GMPI_OUT_OF_LINE void write_any(const Window &window, const DataWindow &data, st
 }
 
 /// One member's share of writing the message's slots from number `low` to before `high`.
-GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
-                                  unsigned long long high, std::uint32_t rank, std::uint32_t size) {
-  constexpr int at_once = 8;
+template <int at_once>
+GMPI_DEVICE void write_packets(const Transfer &t, unsigned long long low, unsigned long long high,
+                               std::uint32_t rank, std::uint32_t size) {
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.header.bytes);
   const std::uint32_t headers = low == 0 ? header_packets : 0;
@@ -152,9 +154,8 @@ GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
   for (std::uint32_t p = rank; p < headers; p += size)
     store_packet(window.place(p), pack_header(t.header, p), window.lap_at(p));
   const std::uint32_t whole = data.whole(window.count);
-  std::uint32_t p = first_from(headers, rank, size);
   GMPI_NO_UNROLL
-  for (; p < whole; p += at_once * size) {
+  for (std::uint32_t p = first_from(headers, rank, size); p < whole; p += at_once * size) {
     std::uint64_t values[at_once];
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i)
@@ -165,9 +166,14 @@ GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
       if (p + i * size < whole)
         store_packet(window.place(p + i * size), values[i], window.lap_at(p + i * size));
   }
-  p = first_from(whole > headers ? whole : headers, rank, size);
+  const std::uint32_t p = first_from(whole > headers ? whole : headers, rank, size);
   if (p < window.count)
-    write_any(window, data, p, size);
+    write_any(t, low, high, p, size);
+}
+
+GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
+                                  unsigned long long high, std::uint32_t rank, std::uint32_t size) {
+  write_packets<4>(t, low, high, rank, size);
 }
 
 /// Waits for a packet of a message that is under way: its sender has all it needs to write it.
@@ -181,9 +187,11 @@ GMPI_DEVICE std::uint64_t await_packet(const std::uint64_t *from, std::uint32_t 
 }
 
 /// Reads packets from `p` on whose data goes wherever it may, or not all of it.
-GMPI_OUT_OF_LINE void read_any(const Window &window, const DataWindow &data, std::uint32_t p,
-                               std::uint32_t size) {
+GMPI_OUT_OF_LINE void read_any(const Transfer &t, unsigned long long low, unsigned long long high,
+                               std::uint32_t p, std::uint32_t size) {
   constexpr int at_once = 4;
+  const Window window(t, low, high);
+  const DataWindow data(t.data, low, t.readable());
   GMPI_NO_UNROLL
   for (; p < window.count; p += at_once * size) {
     Packet packets[at_once];
@@ -205,15 +213,15 @@ GMPI_OUT_OF_LINE void read_any(const Window &window, const DataWindow &data, std
 }
 
 /// One member's share of reading the same. The header has been read.
-GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsigned long long high,
-                                 std::uint32_t rank, std::uint32_t size) {
-  constexpr int at_once = 8;
+template <int at_once>
+GMPI_DEVICE void read_packets(const Transfer &t, unsigned long long low, unsigned long long high,
+                              std::uint32_t rank, std::uint32_t size) {
   const Window window(t, low, high);
-  const DataWindow data(t.data, low, t.room < t.header.bytes ? t.room : t.header.bytes);
-  const std::uint32_t headers = low == 0 ? header_packets : 0, whole = data.whole(window.count);
-  std::uint32_t p = first_from(headers, rank, size);
+  const DataWindow data(t.data, low, t.readable());
+  const std::uint32_t headers = low == 0 ? header_packets : 0;
+  const std::uint32_t whole = data.whole(window.count);
   GMPI_NO_UNROLL
-  for (; p < whole; p += at_once * size) {
+  for (std::uint32_t p = first_from(headers, rank, size); p < whole; p += at_once * size) {
     Packet packets[at_once];
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i)
@@ -229,9 +237,13 @@ GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsi
           packets[i].shows(lap) ? packets[i].data() : await_packet(window.place(q), lap);
     }
   }
-  p = first_from(whole > headers ? whole : headers, rank, size);
+  const std::uint32_t p = first_from(whole > headers ? whole : headers, rank, size);
   if (p < window.count)
-    read_any(window, data, p, size);
+    read_any(t, low, high, p, size);
+}
+GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsigned long long high,
+                                 std::uint32_t rank, std::uint32_t size) {
+  read_packets<4>(t, low, high, rank, size);
 }
 
 /// One member's share of giving slots back; all have been read, and a barrier lies between.

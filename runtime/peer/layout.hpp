@@ -287,6 +287,10 @@ struct Transfer {
   unsigned char *data;
   unsigned long long room; ///< bytes at `data`; what is beyond is read and dropped
   Header header;
+
+  GMPI_HOST_DEVICE unsigned long long readable() const {
+    return room < header.bytes ? room : header.bytes;
+  }
 };
 
 /// What a thread has found to do, for all of its team.

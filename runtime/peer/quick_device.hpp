@@ -18,8 +18,10 @@
 namespace gmpi::device::peer {
 
 constexpr unsigned whole_warp = 0xffffffffu;
-/// A lane carries a packet.
-constexpr unsigned long long quick_bytes = (32 - header_packets) * packet_bytes;
+/// As much as a warp carries with a packet in each lane, and with some in each.
+constexpr unsigned long long warp_bytes = (32 - header_packets) * packet_bytes;
+constexpr std::uint32_t lane_packets = 5;
+constexpr unsigned long long quick_bytes = (32 * lane_packets - header_packets) * packet_bytes;
 
 /// How a call of scope S ends while its warp is still at it. Lane 0 calls these.
 template <Scope S> GMPI_DEVICE void prepare_end() {
@@ -79,25 +81,58 @@ GMPI_DEVICE bool has_room(const void *to, unsigned long long bytes) {
   return !is_local(to) || bytes <= reply_data_bytes;
 }
 
-/// This lane's eight of `bytes` bytes, which lanes behind the headers carry: whole words of four
-/// bytes at an address for such.
-GMPI_DEVICE std::uint64_t load_words(const void *data, std::uint32_t bytes, std::uint32_t lane) {
-  const std::uint32_t at = (lane - header_packets) * packet_bytes; // much, before the data
+/// The eight bytes that packet `packet` of a message carries, of `bytes` in all: whole words of
+/// four bytes at an address for such. Nothing for a packet of the header, or behind the end.
+GMPI_DEVICE std::uint64_t load_words(const void *data, std::uint32_t bytes, std::uint32_t packet) {
+  const std::uint32_t at = (packet - header_packets) * packet_bytes; // a header's: beyond any end
   auto *from = reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(data) + at);
-  const std::uint32_t low = at < bytes ? from[0] : 0,
-                      high = at + 4 < bytes && at < bytes ? from[1] : 0;
+  const std::uint32_t low = at < bytes ? from[0] : 0;
+  const std::uint32_t high = at < bytes && at + 4 < bytes ? from[1] : 0;
   return low | std::uint64_t(high) << 32;
 }
-
 /// Stores the same.
-GMPI_DEVICE void store_words(void *data, std::uint32_t bytes, std::uint32_t lane,
+GMPI_DEVICE void store_words(void *data, std::uint32_t bytes, std::uint32_t packet,
                              std::uint64_t value) {
-  const std::uint32_t at = (lane - header_packets) * packet_bytes;
+  const std::uint32_t at = (packet - header_packets) * packet_bytes;
   auto *to = reinterpret_cast<std::uint32_t *>(static_cast<char *>(data) + at);
   if (at < bytes)
     to[0] = static_cast<std::uint32_t>(value);
   if (at < bytes && at + 4 < bytes)
     to[1] = static_cast<std::uint32_t>(value >> 32);
+}
+
+/// Writes what a message of more than warp_bytes has beyond the first packet of each lane. Its
+/// slots follow each other from `first` on.
+GMPI_DEVICE void write_more(std::uint64_t *ring, unsigned long long first, const void *data,
+                            std::uint32_t bytes, std::uint32_t lane) {
+  const auto end = static_cast<std::uint32_t>(packets_for(bytes));
+  std::uint64_t values[lane_packets];
+  GMPI_UNROLL
+  for (std::uint32_t i = 1; i < lane_packets; ++i)
+    values[i] = load_words(data, bytes, lane + 32 * i);
+  GMPI_UNROLL
+  for (std::uint32_t i = 1; i < lane_packets; ++i)
+    if (lane + 32 * i < end)
+      store_packet(packet_at(ring, first, lane + 32 * i), values[i],
+                   lap_of(first + (lane + 32 * i) / slot_packets));
+}
+/// Reads the same.
+GMPI_DEVICE void read_more(std::uint64_t *ring, unsigned long long first, void *data,
+                           std::uint32_t bytes, std::uint32_t lane) {
+  const auto end = static_cast<std::uint32_t>(packets_for(bytes));
+  Packet packets[lane_packets];
+  GMPI_UNROLL
+  for (std::uint32_t i = 1; i < lane_packets; ++i)
+    if (lane + 32 * i < end)
+      packets[i] = Packet::load(packet_at(ring, first, lane + 32 * i));
+  GMPI_UNROLL
+  for (std::uint32_t i = 1; i < lane_packets; ++i)
+    if (lane + 32 * i < end) {
+      const std::uint32_t p = lane + 32 * i, lap = lap_of(first + p / slot_packets);
+      store_words(data, bytes, p,
+                  packets[i].shows(lap) ? packets[i].data()
+                                        : await_packet(packet_at(ring, first, p), lap));
+    }
 }
 
 /// Sends at most eager_bytes through the route that the last such message has taken: at once, or
@@ -116,10 +151,11 @@ GMPI_DEVICE Begun send_by_route(MPI_Comm comm, int dest, int tag, const void *da
   if (!known || is_local(data))
     return Begun::nothing;
   const std::uint32_t bytes = static_cast<std::uint32_t>(count) * route.extent;
-  const bool short_one = bytes <= quick_bytes;
-  const std::uint32_t slots = short_one ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
-  if (route.next + slots > route.free_until ||
-      (short_one && ((reinterpret_cast<std::uint64_t>(data) | bytes) & 3) != 0))
+  const bool in_words = ((reinterpret_cast<std::uint64_t>(data) | bytes) & 3) == 0;
+  const bool short_one = bytes <= quick_bytes && in_words;
+  const std::uint32_t slots =
+      bytes <= warp_bytes ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
+  if (route.next + slots > route.free_until)
     return Begun::nothing;
   State &state = *context.peer;
   BlockState &block = block_state();
@@ -134,6 +170,8 @@ GMPI_DEVICE Begun send_by_route(MPI_Comm comm, int dest, int tag, const void *da
     value = lane == 0 ? head : lane == 1 ? bytes : lane == 2 ? after : value;
     if (lane < header_packets + (bytes + packet_bytes - 1) / packet_bytes)
       store_packet(packet_at(route.out, route.next, lane), value, lap_of(route.next));
+    if (bytes > warp_bytes)
+      write_more(route.out, route.next, data, bytes, lane);
   } else if (lane == 0) {
     block.peer.request = nothing;
     block.peer.waits = false;
@@ -172,7 +210,7 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
                                unsigned long long bytes, MPI_Datatype datatype, bool nonblocking,
                                bool last, Share &share) {
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
-  const bool short_one = bytes <= quick_bytes;
+  const bool short_one = bytes <= warp_bytes;
   const std::uint64_t slots = short_one ? 1 : slots_for(bytes);
   Taken taken{};
   if (lane == 0)
@@ -262,7 +300,7 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
                              __shfl_sync(whole_warp, packet.data(), 1), 0);
       stop = stop || !is_ours(header, comm, tag);
       const unsigned wanted =
-          header.bytes < quick_bytes
+          header.bytes < warp_bytes
               ? (2u << (header_packets - 1 + (static_cast<unsigned>(header.bytes) + 7) / 8)) - 1
               : whole_warp;
       if (!__any_sync(whole_warp, stop) && (arrived & wanted) == wanted)
@@ -277,22 +315,29 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
       relax();
   }
   const std::uint32_t lap = by_owned ? lap_owned : lap_common;
-  const bool whole = header.bytes <= quick_bytes, fits = header.bytes <= room;
-  const bool answered = want_status || is_local(data);
-  if (simple && header.kind == MessageKind::eager && whole & fits &&
+  const bool fits = header.bytes <= room;
+  if (simple && header.kind == MessageKind::eager && fits && header.bytes <= quick_bytes &&
       (header.bytes & 3) == 0) { // what most are
-    store_words(data, static_cast<std::uint32_t>(header.bytes), lane, packet.data());
+    const auto bytes = static_cast<std::uint32_t>(header.bytes);
+    store_words(data, bytes, lane, packet.data());
+    if (bytes > warp_bytes)
+      read_more(by_owned ? owned.in : common.in, by_owned ? at.owned : at.common, data, bytes,
+                lane);
     __syncwarp();
     if (lane == 0) {
-      at.common += !by_owned;
-      at.owned += by_owned;
+      const unsigned long long first = by_owned ? at.owned : at.common;
+      const bool two = packets_for(bytes) > slot_packets;
+      (by_owned ? at.owned : at.common) += two ? 2 : 1;
       let_channels_go(state, peer, at);
       prepare_end<S>();
       tell_end_of_call<S>();
       store_relaxed_system(by_owned ? freed_owned : freed_common, lap);
+      if (two)
+        free_share(by_owned ? owned.in_freed : common.in_freed, first + 1, first + 2, 0, 1);
     }
     return Begun::over;
   }
+  const bool whole = header.bytes <= warp_bytes, answered = want_status || is_local(data);
   const unsigned long long end = header.bytes < room ? header.bytes : room;
   if (whole)
     store_lane<S>(data, end, lane, header_packets, packet.data());
@@ -450,7 +495,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   State &state = *context.peer;
   Share &share = block_state().peer;
   const bool want_status = wants_status(a);
-  if ((sends || collects) && buffers.in_bytes > (sends ? eager_bytes : quick_bytes))
+  if ((sends || collects) && buffers.in_bytes > (sends ? eager_bytes : warp_bytes))
     return Begun::nothing;
   if ((receives || collects) && !has_room(buffers.out, buffers.out_bytes))
     return Begun::nothing;
@@ -532,16 +577,15 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
 /// Has all of the block's threads, in whose number none is missing, carry the last step of a call.
 /// Returns over, or answered.
 template <Scope S> GMPI_DEVICE Begun carry_last_step() {
-  Share &share = block_state().peer;
-  const Step &step = share.step;
-  const Transfer &t = step.transfer;
+  const Share &share = block_state().peer;
+  const Transfer &t = share.step.transfer;
   const std::uint32_t rank = thread_index(), size = block_threads();
-  const bool reads = step.kind == Step::read, answers = share.answers;
-  const unsigned long long high = step.high;
+  const bool reads = share.step.kind == Step::read, answers = share.answers;
+  const unsigned long long high = share.step.high;
   if (reads)
-    read_share(t, 0, high, rank, size);
+    read_packets<4>(t, 0, high, rank, size);
   else if (!is_local(t.data))
-    write_share(t, 0, high, rank, size);
+    write_packets<4>(t, 0, high, rank, size);
   else if (rank == 0) // its own
     write_share(t, 0, high, 0, 1);
   __syncthreads();
