@@ -15,12 +15,13 @@ namespace gmpi::device {
 
 namespace quick {
 template <Scope S> GMPI_NOINLINE peer::Begun carry() { return peer::carry_last_step<S>(); }
+template <Scope S> GMPI_NOINLINE peer::Begun carry_round() { return peer::carry_round<S>(); }
 } // namespace quick
 
 /// Has a block's first warp begin a call, between two barriers of its threads, and all of them
 /// carry what is to be carried at once. Returns how far the call has come: most short ones are
 /// over.
-template <Scope S, class Begin> GMPI_DEVICE peer::Begun begin_together(Begin begin) {
+template <Scope S, Kind kind, class Begin> GMPI_DEVICE peer::Begun begin_together(Begin begin) {
   using peer::Begun;
   if constexpr (S == Scope::thread)
     return Begun::unmet;
@@ -38,7 +39,9 @@ template <Scope S, class Begin> GMPI_DEVICE peer::Begun begin_together(Begin beg
   if (!__syncthreads_or(begun != Begun::over))
     return Begun::over;
   begun = by_warp ? block_state().peer.begun : Begun::unmet;
-  return begun == Begun::carrying ? quick::carry<S>() : begun;
+  if (begun != Begun::carrying)
+    return begun;
+  return kind == Kind::collective ? quick::carry_round<S>() : quick::carry<S>();
 }
 
 /// Begins a call that no warp has begun: some of its block's threads are missing. All that are
@@ -175,7 +178,7 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     if (context.peer == nullptr)                                                                   \
       return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false);                    \
-    peer::Begun begun = begin_together<S>([=] {                                                    \
+    peer::Begun begun = begin_together<S, kind_of(Function::name)>([=] {                           \
       if constexpr (peer::goes_by_route<Function::name>) {                                         \
         peer::Begun so_far = quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles));                  \
         if (so_far != peer::Begun::nothing)                                                        \

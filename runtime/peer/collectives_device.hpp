@@ -19,25 +19,58 @@ GMPI_DEVICE bool receives_parts(const Comm &comm, bool broadcast, bool reduces, 
   return reduces ? root < 0 || comm.rank == root : broadcast && comm.rank != root;
 }
 
-/// The first packet of a part tells that its rank has begun the round; the data follows.
-GMPI_OUT_OF_LINE void write_part(const Comm &comm, const Round &round, std::uint32_t member,
+/// Of `bytes` bytes at `data`: packets that are eight of them at an address for such.
+GMPI_DEVICE std::uint32_t whole_packets(const void *data, std::uint32_t bytes) {
+  return (reinterpret_cast<std::uint64_t>(data) & 7) == 0 ? bytes / packet_bytes : 0;
+}
+GMPI_DEVICE std::uint32_t data_packets(const Round &round) {
+  return (round.bytes + packet_bytes - 1) / packet_bytes;
+}
+
+/// Tells the others that this rank has begun the round: the first packet of its part. One thread.
+GMPI_DEVICE void write_hello(const Round &round) {
+  const Comm &comm = *round.comm;
+  GMPI_NO_UNROLL
+  for (int rank = 0; rank < comm.size; ++rank)
+    if (rank != comm.rank)
+      store_packet(round_of(comm, round.number, rank, comm.rank), 0, round.number);
+}
+
+/// Packets of a part, from number `low` to before `high`.
+struct Range {
+  std::uint32_t low, high;
+};
+
+/// One member's share of writing this rank's data, if it sends any.
+GMPI_OUT_OF_LINE void write_part(const Round &round, Range range, std::uint32_t member,
                                  std::uint32_t members) {
   constexpr int at_once = 4;
-  const std::uint32_t packets =
-      round.in == nullptr ? 1 : 1 + (round.bytes + packet_bytes - 1) / packet_bytes;
+  if (round.in == nullptr)
+    return;
+  const Comm &comm = *round.comm;
+  const std::uint32_t packets = range.high, whole = whole_packets(round.in, round.bytes);
   GMPI_NO_UNROLL
-  for (std::uint32_t first = member; first < packets; first += at_once * members) {
+  for (std::uint32_t first = range.low + member; first < packets; first += at_once * members) {
     std::uint64_t values[at_once] = {};
     GMPI_UNROLL
     for (int i = 0; i < at_once; ++i)
-      if (std::uint32_t p = first + i * members; p != 0 && p < packets)
-        values[i] =
-            load_data(round.in + (p - 1) * packet_bytes, round.bytes - (p - 1) * packet_bytes);
+      if (std::uint32_t p = first + i * members; p < whole)
+        values[i] = reinterpret_cast<const unsigned long long *>(round.in)[p];
+    if (first + (at_once - 1) * members >= whole)
+      GMPI_NO_UNROLL
+    for (int i = 0; i < at_once; ++i)
+      if (std::uint32_t p = first + i * members; p >= whole && p < packets) {
+        std::uint64_t value =
+            load_data(round.in + p * packet_bytes, round.bytes - p * packet_bytes);
+        GMPI_UNROLL
+        for (int j = 0; j < at_once; ++j) // (an index would need an array)
+          values[j] = i == j ? value : values[j];
+      }
     GMPI_NO_UNROLL
     for (int rank = 0; rank < comm.size; ++rank) {
       if (rank == comm.rank)
         continue;
-      std::uint64_t *to = round_of(comm, round.number, rank, comm.rank);
+      std::uint64_t *to = round_of(comm, round.number, rank, comm.rank) + packet_words;
       GMPI_UNROLL
       for (int i = 0; i < at_once; ++i)
         if (std::uint32_t p = first + i * members; p < packets)
@@ -46,43 +79,91 @@ GMPI_OUT_OF_LINE void write_part(const Comm &comm, const Round &round, std::uint
   }
 }
 
-GMPI_OUT_OF_LINE void read_parts(const Comm &comm, const Round &round, std::uint32_t member,
-                                 std::uint32_t members) {
+/// One member's share of combining what the ranks have written, if this one wants it. All have
+/// begun the round.
+template <class Combine>
+GMPI_DEVICE void combine_parts(const Round &round, Range range, std::uint32_t member,
+                               std::uint32_t members, Combine combine) {
   constexpr int at_once = 2;
-  const std::uint32_t packets = (round.bytes + packet_bytes - 1) / packet_bytes;
+  const Comm &comm = *round.comm;
+  const std::uint32_t packets = range.high;
+  const std::uint32_t whole_in = whole_packets(round.in, round.bytes);
+  const std::uint32_t whole_out = whole_packets(round.out, round.bytes);
+  const int first_rank = round.root >= 0 ? round.root : 0;
+  const int last_rank = round.root >= 0 ? round.root : comm.size - 1;
   GMPI_NO_UNROLL
-  for (std::uint32_t first = member; first < packets; first += at_once * members) {
+  for (std::uint32_t first = range.low + member; first < packets; first += at_once * members) {
     std::uint64_t values[at_once] = {};
-    bool none = true;
     GMPI_NO_UNROLL
-    for (int rank = 0; rank < comm.size; ++rank) {
-      if (round.root >= 0 && rank != round.root)
-        continue;
+    for (int rank = first_rank; rank <= last_rank; ++rank) {
       const bool own = rank == comm.rank;
       const std::uint64_t *from = round_of(comm, round.number, comm.rank, rank) + packet_words;
       Packet loaded[at_once];
       GMPI_UNROLL
-      for (int i = 0; i < at_once; ++i)
-        if (std::uint32_t p = first + i * members; p < packets && !own)
+      for (int i = 0; i < at_once; ++i) {
+        const std::uint32_t p = first + i * members;
+        if (p < packets && !own)
           loaded[i] = Packet::load(from + p * packet_words);
+        else if (p < whole_in && own)
+          loaded[i].low = reinterpret_cast<const unsigned long long *>(round.in)[p];
+      }
       GMPI_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        std::uint32_t p = first + i * members, at = p * packet_bytes;
+        const std::uint32_t p = first + i * members;
         if (p >= packets)
           break;
-        std::uint64_t part = own ? load_data(round.in + at, round.bytes - at)
-                             : loaded[i].shows(round.number)
-                                 ? loaded[i].data()
-                                 : await_packet(from + p * packet_words, round.number);
-        values[i] = none ? part : reduce(round.reduction, round.datatype, values[i], part);
+        std::uint64_t part;
+        if (own)
+          part = p < whole_in
+                     ? loaded[i].low
+                     : load_data(round.in + p * packet_bytes, round.bytes - p * packet_bytes);
+        else
+          part = loaded[i].shows(round.number)
+                     ? loaded[i].data()
+                     : await_packet(from + p * packet_words, round.number);
+        values[i] = rank == first_rank ? part : combine(values[i], part);
       }
-      none = false;
     }
     GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i)
-      if (std::uint32_t p = first + i * members; p < packets && round.out != nullptr)
+    for (int i = 0; i < at_once; ++i) {
+      const std::uint32_t p = first + i * members;
+      if (p >= packets)
+        break;
+      if (p < whole_out)
+        reinterpret_cast<unsigned long long *>(round.out)[p] = values[i];
+      else
         store_data(round.out + p * packet_bytes, round.bytes - p * packet_bytes, values[i]);
+    }
   }
+}
+GMPI_OUT_OF_LINE void read_parts(const Round &round, Range range, std::uint32_t member,
+                                 std::uint32_t members) {
+  if (round.out != nullptr)
+    with_reduction(round.reduction, round.datatype,
+                   [&](auto combine) { combine_parts(round, range, member, members, combine); });
+}
+
+/// What this block does of a round that all blocks of its grid carry: packets of its own.
+GMPI_OUT_OF_LINE void share_round(LaunchState &launch, BlockTeam team) {
+  const Round &round = launch.round;
+  const std::uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const std::uint32_t packets = data_packets(round);
+  const std::uint32_t each = (packets + grid_blocks() - 1) / grid_blocks();
+  const std::uint32_t low = each * block < packets ? each * block : packets;
+  const Range range{low, packets - low < each ? packets : low + each};
+  unsigned member, members;
+  team.number(member, members);
+  write_part(round, range, member, members);
+  read_parts(round, range, member, members);
+}
+
+/// Rounds of fewer bytes are not worth the other blocks' attention.
+constexpr std::uint32_t shared_round_bytes = 32768;
+
+/// Whether all blocks of the grid carry the round: they are all there.
+GMPI_DEVICE bool can_share_round(std::uint32_t bytes) {
+  return bytes >= shared_round_bytes && BlockTeam::block().living_blocks == grid_blocks() &&
+         grid_blocks() > 1;
 }
 
 /// Whether the others begin soon; one thread looks for as long as that takes.
@@ -106,13 +187,18 @@ GMPI_OUT_OF_LINE bool begin_soon(const Comm &comm, std::uint32_t round) {
 template <class Team>
 GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) {
   Round &round = team.shared().round;
-  if (team.leads() && !begun)
+  bool shares = false;
+  if constexpr (Team::scope == Scope::grid)
+    shares = !begun && can_share_round(round.bytes);
+  if (team.leads() && !begun) {
     round.number = comm.round = comm.round + 1;
+    write_hello(round);
+  }
   unsigned member = 0, members = 1;
   team.number(member, members);
   team.sync();
-  if (!begun)
-    write_part(comm, round, member, members);
+  if (!begun && !shares)
+    write_part(round, {0, data_packets(round)}, member, members);
   if (team.leads())
     round.soon = begin_soon(comm, round.number);
   team.sync();
@@ -131,7 +217,16 @@ GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) 
                             nothing};
     wait_for(team);
   }
-  read_parts(comm, round, member, members);
+  if constexpr (Team::scope == Scope::grid)
+    if (shares) {
+      LaunchState &launch = *BlockTeam::block().launch;
+      if (team.leads())
+        launch.round = round;
+      team.call_helpers({nullptr, nullptr, 0, 0, 0, GridTask::exchange_round}, GridCommand::copy);
+      share_round(launch, BlockTeam{team.leader});
+      return team.join_helpers();
+    }
+  read_parts(round, {0, data_packets(round)}, member, members);
   team.sync();
 }
 
@@ -161,6 +256,7 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
       send_to(team, comm.scratch, in + done, part);
     if (team.leads()) {
       Round &round = shared.round;
+      round.comm = &comm;
       round.bytes = part;
       round.root = broadcast ? root : -1;
       round.reduction = reduction;
@@ -168,6 +264,7 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
       round.in = !sends ? nullptr : local_in ? comm.scratch : in + done;
       round.out = !receives ? nullptr : local_out ? comm.scratch + round_bytes : out + done;
     }
+    team.sync(); // (all look at what the round says)
     exchange_parts(team, call, comm, begun);
     begun = false;
     if (local_out)

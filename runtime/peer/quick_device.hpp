@@ -72,7 +72,7 @@ GMPI_DEVICE void store_lane(void *data, unsigned long long bytes, std::uint32_t 
     if (stores)
       store_data(block.launch->broadcast + at, bytes - at, value);
     if (lane == 0)
-      block.launch->task = {nullptr, nullptr, bytes, 0, 0, false};
+      block.launch->task = {nullptr, nullptr, bytes, 0, 0, GridTask::copy};
   }
 }
 
@@ -450,6 +450,30 @@ GMPI_DEVICE Begun exchange_quickly(State &state, Comm &comm, const Arguments &a,
   return receives && is_local(buffers.out) ? Begun::answered : Begun::over;
 }
 
+/// Leaves a collective call of one round to the block. The same warp.
+template <Function F>
+GMPI_DEVICE void begin_round(State &state, Comm &comm, const Arguments &a, const Buffers &buffers,
+                             Share &share) {
+  constexpr bool broadcast = F == Function::Bcast;
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  if (thread_index() != 0)
+    return;
+  const int root = broadcast || F == Function::Reduce ? a.root : -1;
+  const bool sends = sends_part(comm, broadcast, reduces, root);
+  const bool receives = receives_parts(comm, broadcast, reduces, root);
+  Round &round = share.round;
+  round.comm = &comm;
+  round.number = comm.round = load_relaxed_device(&comm.round) + 1;
+  round.in = sends ? static_cast<const unsigned char *>(buffers.in) : nullptr;
+  round.out = receives ? static_cast<unsigned char *>(buffers.out) : nullptr;
+  round.bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+  round.root = broadcast ? root : -1;
+  round.reduction = reduces ? reduction_of(a.op) : Reduction::none;
+  round.datatype = reduces ? look_up(a.datatype).number : Number::none;
+  write_hello(round);
+  count_call(state, sends ? round.bytes : 0);
+}
+
 /// What a call returns that has received nothing.
 template <Function F, Scope S> GMPI_DEVICE void return_nothing(Share &share, bool want_status) {
   constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
@@ -495,8 +519,16 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   State &state = *context.peer;
   Share &share = block_state().peer;
   const bool want_status = wants_status(a);
-  if ((sends || collects) && buffers.in_bytes > (sends ? eager_bytes : warp_bytes))
+  if ((sends || collects) && buffers.in_bytes > (sends ? eager_bytes : round_bytes))
     return Begun::nothing;
+  if (collects && buffers.in_bytes > warp_bytes) {
+    const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+    if (is_local(buffers.in) || is_local(buffers.out) ||
+        (S == Scope::grid && can_share_round(bytes)))
+      return Begun::nothing;
+    begin_round<F>(state, *comm, a, buffers, share);
+    return Begun::carrying;
+  }
   if ((receives || collects) && !has_room(buffers.out, buffers.out_bytes))
     return Begun::nothing;
   if (receives && a.source == MPI_ANY_SOURCE)
@@ -596,6 +628,27 @@ template <Scope S> GMPI_DEVICE Begun carry_last_step() {
   if (reads)
     free_share(t.freed, t.first, t.first + high, rank, size);
   return answers ? Begun::answered : Begun::over;
+}
+
+/// The same of a collective call's only round, which the first warp has begun. Returns over, or
+/// sending where the others do not come soon.
+template <Scope S> GMPI_DEVICE Begun carry_round() {
+  Share &share = block_state().peer;
+  Round &round = share.round;
+  const std::uint32_t rank = thread_index(), size = block_threads();
+  write_part(round, {0, data_packets(round)}, rank, size);
+  if (rank == 0)
+    round.soon = begin_soon(*round.comm, round.number);
+  __syncthreads();
+  if (!round.soon)
+    return Begun::sending;
+  read_parts(round, {0, data_packets(round)}, rank, size);
+  __syncthreads();
+  if (rank == 0) {
+    prepare_end<S>();
+    tell_end_of_call<S>();
+  }
+  return Begun::over;
 }
 
 /// MPI_Sendrecv's, whose message is yet to be written. Returns how far the call has come.

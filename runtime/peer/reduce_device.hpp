@@ -105,4 +105,16 @@ GMPI_OUT_OF_LINE std::uint64_t reduce(Reduction reduction, Number number, std::u
   }
 }
 
+/// Calls `loop` with what combines two packets' data; for what is reduced most, without a call.
+template <class Loop>
+GMPI_DEVICE void with_reduction(Reduction reduction, Number number, Loop loop) {
+  if (reduction == Reduction::sum && number == Number::float32)
+    loop([](std::uint64_t a, std::uint64_t b) { return reduce_each<float>(Reduction::sum, a, b); });
+  else if (reduction == Reduction::sum && number == Number::float64)
+    loop(
+        [](std::uint64_t a, std::uint64_t b) { return reduce_each<double>(Reduction::sum, a, b); });
+  else
+    loop([=](std::uint64_t a, std::uint64_t b) { return reduce(reduction, number, a, b); });
+}
+
 } // namespace gmpi::device::peer

@@ -41,32 +41,6 @@ struct Wait {
   std::uint32_t told; ///< the request slot under which the proxy knows of it, or `nothing`
 };
 
-enum class Reduction : std::uint32_t {
-  none,
-  max,
-  min,
-  sum,
-  prod,
-  land,
-  band,
-  lor,
-  bor,
-  lxor,
-  bxor
-};
-
-/// One rank's part in a round of a collective call.
-struct Round {
-  std::uint32_t number;
-  std::uint32_t soon;      ///< all have begun it
-  const unsigned char *in; ///< null: nothing but that it has begun
-  unsigned char *out;      ///< null: the result is not wanted
-  std::uint32_t bytes;
-  int root; ///< of MPI_Bcast: the only part; else below 0
-  Reduction reduction;
-  Number datatype;
-};
-
 struct Share {
   Begun begun;
   Work work;

@@ -397,15 +397,19 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
   BlockTeam team{leader};
   LaunchState &launch = *block.launch;
   while (block.command != GridCommand::done) {
-    if (block.command == GridCommand::copy && launch.task.transfers)
-      peer::help_transfers(team);
-    else if (block.command == GridCommand::copy)
-      help_copy(team);
-    else
+    const GridTask::What what = launch.task.what;
+    if (block.command != GridCommand::copy)
       team.receive(out, launch.task.offset, launch.broadcast, launch.task.bytes);
+    else if (what == GridTask::carry_transfers)
+      peer::help_transfers(team);
+    else if (what == GridTask::exchange_round)
+      peer::share_round(launch, team);
+    else
+      help_copy(team);
     __syncthreads();
     if (leader) {
-      fence_system();
+      if (block.command == GridCommand::copy && what == GridTask::copy)
+        fence_system(); // it may have gone to the host
       add_device(&launch.membership, 1);
       block.command = await_command(block);
     }

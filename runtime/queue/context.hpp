@@ -3,7 +3,7 @@
 // copy in constant memory. Host and device.
 #pragma once
 
-#include "../peer/layout.hpp"
+#include "../peer/round.hpp"
 #include "attribute.hpp"
 
 namespace gmpi {
@@ -50,21 +50,6 @@ struct HostRelease {
   std::uint32_t turn;
 };
 
-/// What a datatype's elements are, where kernels can calculate with them.
-enum class Number : std::uint32_t {
-  none,
-  int8,
-  uint8,
-  int16,
-  uint16,
-  int32,
-  uint32,
-  int64,
-  uint64,
-  float32,
-  float64,
-};
-
 /// Size and extent of a predefined datatype, in bytes; an empty entry has extent 0.
 struct DatatypeEntry {
   MPI_Datatype handle;
@@ -80,7 +65,11 @@ struct GridTask {
   unsigned long long bytes;
   unsigned long long next;   ///< first byte that no block has taken yet
   unsigned long long offset; ///< in each thread's own receive buffer
-  bool transfers;            ///< launch->transfers are to be carried instead
+  enum What : std::uint32_t {
+    copy,
+    carry_transfers, ///< launch->transfers, instead
+    exchange_round,  ///< launch->round, instead
+  } what;
 };
 
 /// What a call returns, besides message data.
@@ -102,6 +91,7 @@ struct LaunchState {
   GridTask task;
   CallResult result;
   peer::SharedTransfers transfers;
+  peer::Round round;   ///< of a collective call, that all blocks carry together
   peer::Routes routes; ///< of calls of grid scope; given back, and empty, between launches
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };

@@ -218,7 +218,7 @@ struct GridTeam : BlockTeam {
   GMPI_DEVICE bool alone() const { return block().living_blocks == 1; }
 
   GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
-    call_helpers({to, from, bytes, 0, 0, false}, GridCommand::copy);
+    call_helpers({to, from, bytes, 0, 0, GridTask::copy}, GridCommand::copy);
     help_copy(*this);
     join_helpers();
   }
@@ -252,7 +252,7 @@ struct GridTeam : BlockTeam {
       unsigned long long part = bytes - done < broadcast_bytes ? bytes - done : broadcast_bytes;
       BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done,
                          part);
-      GridTask task{nullptr, nullptr, part, 0, offset + done, false};
+      GridTask task{nullptr, nullptr, part, 0, offset + done, GridTask::copy};
       bool with_done = last && done + part == bytes;
       if (with_done) {
         if (leader)

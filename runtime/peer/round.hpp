@@ -1,0 +1,54 @@
+// What a rank does in one round of a collective call, and what it can calculate with. Host and
+// device.
+#pragma once
+
+#include "layout.hpp"
+
+namespace gmpi {
+
+/// What a datatype's elements are, where kernels can calculate with them.
+enum class Number : std::uint32_t {
+  none,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float32,
+  float64,
+};
+
+namespace peer {
+
+enum class Reduction : std::uint32_t {
+  none,
+  max,
+  min,
+  sum,
+  prod,
+  land,
+  band,
+  lor,
+  bor,
+  lxor,
+  bxor
+};
+
+/// One rank's part in a round of a collective call.
+struct Round {
+  const Comm *comm;
+  std::uint32_t number;
+  std::uint32_t soon;      ///< all have begun it
+  const unsigned char *in; ///< null: nothing but that it has begun
+  unsigned char *out;      ///< null: the result is not wanted
+  std::uint32_t bytes;
+  int root; ///< of MPI_Bcast: the only part; else below 0
+  Reduction reduction;
+  Number datatype;
+};
+
+} // namespace peer
+} // namespace gmpi
