@@ -71,8 +71,9 @@ struct BlockState {
   std::uint64_t reply[reply_words];                       ///< its last Reply, packed
   alignas(16) unsigned char small[reply_data_bytes + 12]; ///< the data that came with it
   CallResult result;
-  peer::Share peer;    ///< what the leader of a call from kernel to kernel tells the others
-  peer::Routes routes; ///< of calls of this block's and its threads'
+  peer::Share peer;           ///< what the leader of a call from kernel to kernel tells the others
+  peer::Routes routes;        ///< of calls of this block's and its threads'
+  std::uint32_t routes_taken; ///< 1: a thread's
 };
 
 #ifdef GMPI_DEVICE_CPU
@@ -223,7 +224,7 @@ public:
       block.living = device::block_threads();
       block.living_blocks = 1;
       block.departed = block.elections = block.claimed = block.round = block.tickets = 0;
-      block.routes.owned = block.routes.refused = 0;
+      block.routes.owned = block.routes.refused = block.routes_taken = 0;
       for (peer::Route &route : block.routes.route)
         route.comm = MPI_Comm{};
     }

@@ -23,8 +23,6 @@ template <Scope S> GMPI_NOINLINE peer::Begun carry_round() { return peer::carry_
 /// over.
 template <Scope S, Kind kind, class Begin> GMPI_DEVICE peer::Begun begin_together(Begin begin) {
   using peer::Begun;
-  if constexpr (S == Scope::thread)
-    return Begun::unmet;
   // The barriers themselves tell how many threads there are, and whether more is to be done: what
   // lies in shared memory takes its time.
   const std::uint32_t threads = block_threads();
@@ -154,6 +152,12 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::go_on_quickly<Function::name, S>(a);                                              \
   }                                                                                                \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE peer::Begun alone_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                       \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::begin_alone<Function::name>(a);                                                   \
+  }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE peer::Begun write_and_receive_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
     Arguments a{};                                                                                 \
@@ -178,14 +182,18 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     if (context.peer == nullptr)                                                                   \
       return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false);                    \
-    peer::Begun begun = begin_together<S, kind_of(Function::name)>([=] {                           \
-      if constexpr (peer::goes_by_route<Function::name>) {                                         \
-        peer::Begun so_far = quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles));                  \
-        if (so_far != peer::Begun::nothing)                                                        \
-          return so_far;                                                                           \
-      }                                                                                            \
-      return quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles));                                  \
-    });                                                                                            \
+    peer::Begun begun = peer::Begun::unmet;                                                        \
+    if constexpr (S != Scope::thread)                                                              \
+      begun = begin_together<S, kind_of(Function::name)>([=] {                                     \
+        if constexpr (peer::goes_by_route<Function::name>) {                                       \
+          peer::Begun so_far = quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles));                \
+          if (so_far != peer::Begun::nothing)                                                      \
+            return so_far;                                                                         \
+        }                                                                                          \
+        return quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles));                                \
+      });                                                                                          \
+    else if constexpr (peer::begins_alone<Function::name>)                                         \
+      begun = quick::alone_##name(GMPI_LIST(GMPI_PASS, roles));                                    \
     if (begun == peer::Begun::over)                                                                \
       return MPI_SUCCESS;                                                                          \
     return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \

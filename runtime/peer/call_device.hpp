@@ -1,7 +1,7 @@
 // MPI's calls on communicators whose messages kernels carry themselves: the general way.
 #pragma once
 
-#include "quick_device.hpp"
+#include "alone_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -144,6 +144,9 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
   } else {
     constexpr bool nonblocking = F == Function::Isend;
     send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, nonblocking, sending);
+    if constexpr (F == Function::Send && Team::scope == Scope::thread)
+      if (buffers.in_bytes <= warp_bytes)
+        find_route_alone(comm, a.dest, a.send_datatype);
     CallResult result = nothing_received();
     std::uint32_t request = team.shared().request;
     if (!nonblocking || is_local(buffers.in)) {

@@ -88,6 +88,24 @@ __global__ void many(int *data, int *got, int messages, int next, int previous, 
   }
 }
 
+/// Each thread with its own partner, and all of a block's with one channel.
+__global__ void by_thread(double *data, double *got, int messages, int next, int previous, int *wrong) {
+  const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+  double *mine = data + 40 * thread, *its = got + 40 * thread;
+  for (int m = 0; m < messages; ++m) {
+    const int length = m % 4 == 3 ? 31 : m % 4; // 31: more than goes by a route
+    for (int i = 0; i < length; ++i)
+      mine[i] = m + 0.5 * i;
+#pragma gmpi scope(thread)
+    MPI_Send(mine, length, MPI_DOUBLE, next, thread, MPI_COMM_WORLD);
+#pragma gmpi scope(thread)
+    MPI_Recv(its, length, MPI_DOUBLE, previous, thread, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < length; ++i)
+      if (its[i] != m + 0.5 * i)
+        atomicAdd(wrong, 1);
+  }
+}
+
 /// Some threads are gone when all blocks carry a long round, and then a whole block is.
 __global__ void without_some(int *data, int *sums, int n, int leaves) {
   if (threadIdx.x % 3 == 1)
@@ -126,6 +144,14 @@ int main(int argc, char **argv) {
                   test::previous(), wrong.data());
   test::synchronize();
   test::expect_equal(wrong.read()[0], 0, "wrong among many messages");
+
+  test::Array<double> doubles(40 * 80), doubled(40 * 80);
+  for (int threads : {1, 40}) {
+    by_thread<<<2, threads>>>(doubles.data(), doubled.data(), test::thread_sanitizer ? 8 : 40,
+                              test::next(), test::previous(), wrong.data());
+    test::synchronize();
+    test::expect_equal(wrong.read()[0], 0, "wrong messages of threads");
+  }
 
   test::Array<int> ones(30001, 1), sums(30001, -1);
   without_some<<<4, 64>>>(ones.data(), sums.data(), 30001, 2);
