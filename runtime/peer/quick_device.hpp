@@ -434,7 +434,7 @@ GMPI_DEVICE Begun exchange_quickly(State &state, Comm &comm, const Arguments &a,
         break;
       std::uint64_t part = rank == comm.rank ? own : parts[i].data();
       if constexpr (reduces)
-        value = rank == 0 ? part : reduce(reduction, datatype, value, part);
+        value = rank == 0 ? part : combine(reduction, datatype, value, part);
       else if (rank == root)
         value = part;
     }

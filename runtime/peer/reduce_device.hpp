@@ -105,6 +105,18 @@ GMPI_OUT_OF_LINE std::uint64_t reduce(Reduction reduction, Number number, std::u
   }
 }
 
+/// The same; for what is reduced most, without a call.
+GMPI_DEVICE std::uint64_t combine(Reduction reduction, Number number, std::uint64_t a,
+                                  std::uint64_t b) {
+  if (reduction == Reduction::sum && number == Number::float32)
+    return reduce_each<float>(Reduction::sum, a, b);
+  if (reduction == Reduction::sum && number == Number::float64)
+    return reduce_each<double>(Reduction::sum, a, b);
+  if (reduction == Reduction::sum && number == Number::int32)
+    return reduce_each<std::int32_t>(Reduction::sum, a, b);
+  return reduce(reduction, number, a, b);
+}
+
 /// Calls `loop` with what combines two packets' data; for what is reduced most, without a call.
 template <class Loop>
 GMPI_DEVICE void with_reduction(Reduction reduction, Number number, Loop loop) {

@@ -27,6 +27,9 @@ template <Scope S> GMPI_DEVICE Route load_route(std::uint32_t i) {
 GMPI_OUT_OF_LINE void own_channel(State &state, Routes &routes, std::uint32_t i, const Comm &comm,
                                   int dest, MPI_Datatype datatype) {
   const std::uint32_t peer = comm.peer_of[dest], channel = owned_channel(peer);
+  const auto extent = static_cast<std::uint32_t>(find_datatype(datatype).extent);
+  if (extent == 0) // an empty message of any datatype
+    return;
   Route &route = routes.route[i];
   if ((routes.owned >> i & 1) != 0 && routes.channel[i] != channel)
     give_up(state, routes, i);
@@ -47,8 +50,8 @@ GMPI_OUT_OF_LINE void own_channel(State &state, Routes &routes, std::uint32_t i,
   route.comm = comm.handle;
   route.dest = dest;
   route.datatype = datatype;
-  route.extent = static_cast<std::uint32_t>(find_datatype(datatype).extent);
-  route.longest = eager_bytes / route.extent;
+  route.extent = extent;
+  route.longest = eager_bytes / extent;
   route.context = comm.context;
 }
 

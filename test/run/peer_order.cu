@@ -116,6 +116,18 @@ __global__ void without_some(int *data, int *sums, int n, int leaves) {
   MPI_Allreduce(MPI_IN_PLACE, sums, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/// Empty messages of a datatype whose size kernels do not know, among others.
+__global__ void empty(int *data, int *got, MPI_Datatype pair, int next, int previous) {
+  for (int m = 0; m < 4; ++m) {
+    MPI_Request request;
+    MPI_Isend(data, 0, pair, next, 8, MPI_COMM_WORLD, &request);
+    MPI_Recv(got, 0, pair, previous, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Send(data, 1, MPI_INT, next, 8, MPI_COMM_WORLD);
+    MPI_Recv(got, 1, MPI_INT, previous, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
 int main(int argc, char **argv) {
   test::begin(&argc, &argv);
   const int messages = test::thread_sanitizer ? 30 : 90;
@@ -144,6 +156,13 @@ int main(int argc, char **argv) {
                   test::previous(), wrong.data());
   test::synchronize();
   test::expect_equal(wrong.read()[0], 0, "wrong among many messages");
+
+  MPI_Datatype pair;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  empty<<<2, 32>>>(data.data(), got.data(), pair, test::next(), test::previous());
+  test::synchronize();
+  MPI_Type_free(&pair);
 
   test::Array<double> doubles(40 * 80), doubled(40 * 80);
   for (int threads : {1, 40}) {
