@@ -334,6 +334,9 @@ TEST_F(PeerChannel, how_far_the_owned_channel_is_may_be_seen_late) {
 }
 
 TEST_F(PeerChannel, a_channel_has_one_owner_who_hands_it_on_as_it_is) {
+  // As the host tells device code of datatypes.
+  gmpi::DatatypeEntry &entry = gmpi::device::context.datatypes[gmpi::datatype_hash(MPI_INT)];
+  entry = {MPI_INT, sizeof(int), sizeof(int), gmpi::Number::int32};
   Comm comm{};
   comm.handle = MPI_COMM_WORLD;
   comm.context = 5;
