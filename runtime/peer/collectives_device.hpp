@@ -27,6 +27,13 @@ GMPI_DEVICE std::uint32_t data_packets(const Round &round) {
   return (round.bytes + packet_bytes - 1) / packet_bytes;
 }
 
+/// Packet `p` of this rank's data, of which those before `whole` are as whole_packets() says.
+GMPI_DEVICE std::uint64_t load_part(const Round &round, std::uint32_t p, std::uint32_t whole) {
+  if (p < whole)
+    return reinterpret_cast<const unsigned long long *>(round.in)[p];
+  return load_data(round.in + p * packet_bytes, round.bytes - p * packet_bytes);
+}
+
 /// Tells the others that this rank has begun the round: the first packet of its part. One thread.
 GMPI_DEVICE void write_hello(const Round &round) {
   const Comm &comm = *round.comm;
@@ -53,19 +60,11 @@ GMPI_OUT_OF_LINE void write_part(const Round &round, Range range, std::uint32_t 
   for (std::uint32_t first = range.low + member; first < packets; first += at_once * members) {
     std::uint64_t values[at_once] = {};
     GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i)
-      if (std::uint32_t p = first + i * members; p < whole)
-        values[i] = reinterpret_cast<const unsigned long long *>(round.in)[p];
-    if (first + (at_once - 1) * members >= whole)
-      GMPI_NO_UNROLL
-    for (int i = 0; i < at_once; ++i)
-      if (std::uint32_t p = first + i * members; p >= whole && p < packets) {
-        std::uint64_t value =
-            load_data(round.in + p * packet_bytes, round.bytes - p * packet_bytes);
-        GMPI_UNROLL
-        for (int j = 0; j < at_once; ++j) // (an index would need an array)
-          values[j] = i == j ? value : values[j];
-      }
+    for (int i = 0; i < at_once; ++i) {
+      const std::uint32_t p = first + i * members;
+      if (p < packets)
+        values[i] = load_part(round, p, whole);
+    }
     GMPI_NO_UNROLL
     for (int rank = 0; rank < comm.size; ++rank) {
       if (rank == comm.rank)
@@ -104,23 +103,16 @@ GMPI_DEVICE void combine_parts(const Round &round, Range range, std::uint32_t me
         const std::uint32_t p = first + i * members;
         if (p < packets && !own)
           loaded[i] = Packet::load(from + p * packet_words);
-        else if (p < whole_in && own)
-          loaded[i].low = reinterpret_cast<const unsigned long long *>(round.in)[p];
       }
       GMPI_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const std::uint32_t p = first + i * members;
         if (p >= packets)
           break;
-        std::uint64_t part;
-        if (own)
-          part = p < whole_in
-                     ? loaded[i].low
-                     : load_data(round.in + p * packet_bytes, round.bytes - p * packet_bytes);
-        else
-          part = loaded[i].shows(round.number)
-                     ? loaded[i].data()
-                     : await_packet(from + p * packet_words, round.number);
+        std::uint64_t part = own ? load_part(round, p, whole_in)
+                             : loaded[i].shows(round.number)
+                                 ? loaded[i].data()
+                                 : await_packet(from + p * packet_words, round.number);
         values[i] = rank == first_rank ? part : combine(values[i], part);
       }
     }

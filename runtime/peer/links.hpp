@@ -92,7 +92,7 @@ private:
   static void free_own(const Rounds &rounds);
   static void release(MPI_Comm comm, Rounds &rounds);
 
-  mutable std::mutex known_mutex_;        ///< held for no longer than it takes to look
+  mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
   std::map<MPI_Comm, std::string> known_; ///< for which it was asked: why it was not added, or ""
   std::atomic<int> device_in_use_{-1};
 

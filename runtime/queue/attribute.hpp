@@ -115,8 +115,8 @@ GMPI_HOST_DEVICE inline void pack_head(const Attribute &attribute, std::uint64_t
              std::uint64_t(attribute.inline_in) << 10 | std::uint64_t(attribute.detached) << 11 |
              std::uint64_t(attribute.slot) << 12 | std::uint64_t(attribute.launch & 0xffffff) << 24;
   words[2] = std::uint64_t(attribute.turn & 0xffff) |
-             std::uint64_t(attribute.serial & 0xffff) << 16 |
-             std::uint64_t(attribute.tagged) << 32 | std::uint64_t(attribute.peer) << 33;
+             std::uint64_t(attribute.serial & 0xffff) << 16 | std::uint64_t(attribute.tagged) << 32 |
+             std::uint64_t(attribute.peer) << 33;
   words[3] = attribute.in_bytes;
 }
 GMPI_HOST_DEVICE inline void pack_contents(const Attribute &attribute, std::uint64_t *words) {

@@ -9,8 +9,8 @@
 
 namespace gmpi::device {
 
-/// Waits until the proxy has taken `needed` Attributes. Of all threads that do, one at a time asks
-/// the host: hundreds of them would keep the bus from those that have something to say.
+/// Waits until the proxy has taken `needed` Attributes. Of all threads that do, one at a time asks the
+/// host: hundreds of them would keep the bus from those that have something to say.
 GMPI_OUT_OF_LINE void await_consumed(const Context &context, unsigned long long needed) {
   RingState &ring = *context.ring_state;
   while (load_relaxed_device(&ring.consumed) < needed) {
