@@ -39,7 +39,10 @@ template <Scope S, Kind kind, class Begin> GMPI_DEVICE peer::Begun begin_togethe
   begun = by_warp ? block_state().peer.begun : Begun::unmet;
   if (begun != Begun::carrying)
     return begun;
-  return kind == Kind::collective ? quick::carry_round<S>() : quick::carry<S>();
+  if constexpr (kind == Kind::collective)
+    return quick::carry_round<S>();
+  else
+    return quick::carry<S>();
 }
 
 /// Begins a call that no warp has begun: some of its block's threads are missing. All that are
@@ -90,8 +93,9 @@ GMPI_DEVICE int carry_out_either_way(const Arguments &a, peer::Begun begun,
     }
     if (S == Scope::grid && begun == Begun::led)
       return serve_call<F>(team, a);
-    if (F == Function::Sendrecv && begun == Begun::exchanging)
-      begun = write_and_receive();
+    if constexpr (F == Function::Sendrecv)
+      if (begun == Begun::exchanging)
+        begun = write_and_receive();
     if (begun == Begun::over || begun == Begun::answered)
       return end_quickly<F>(team, a);
     return begun == Begun::elsewhere ? go_by_queue : between_kernels(begun);

@@ -144,9 +144,9 @@ GMPI_OUT_OF_LINE void write_any(const Transfer &t, unsigned long long low, unsig
 }
 
 /// One member's share of writing the message's slots from number `low` to before `high`.
-template <int at_once>
 GMPI_DEVICE void write_packets(const Transfer &t, unsigned long long low, unsigned long long high,
                                std::uint32_t rank, std::uint32_t size) {
+  constexpr int at_once = 4;
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.header.bytes);
   const std::uint32_t headers = low == 0 ? header_packets : 0;
@@ -173,7 +173,7 @@ GMPI_DEVICE void write_packets(const Transfer &t, unsigned long long low, unsign
 
 GMPI_OUT_OF_LINE void write_share(const Transfer &t, unsigned long long low,
                                   unsigned long long high, std::uint32_t rank, std::uint32_t size) {
-  write_packets<4>(t, low, high, rank, size);
+  write_packets(t, low, high, rank, size);
 }
 
 /// Waits for a packet of a message that is under way: its sender has all it needs to write it.
@@ -213,9 +213,9 @@ GMPI_OUT_OF_LINE void read_any(const Transfer &t, unsigned long long low, unsign
 }
 
 /// One member's share of reading the same. The header has been read.
-template <int at_once>
 GMPI_DEVICE void read_packets(const Transfer &t, unsigned long long low, unsigned long long high,
                               std::uint32_t rank, std::uint32_t size) {
+  constexpr int at_once = 4;
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.readable());
   const std::uint32_t headers = low == 0 ? header_packets : 0;
@@ -243,7 +243,7 @@ GMPI_DEVICE void read_packets(const Transfer &t, unsigned long long low, unsigne
 }
 GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsigned long long high,
                                  std::uint32_t rank, std::uint32_t size) {
-  read_packets<4>(t, low, high, rank, size);
+  read_packets(t, low, high, rank, size);
 }
 
 /// One member's share of giving slots back; all have been read, and a barrier lies between.

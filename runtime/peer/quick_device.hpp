@@ -615,9 +615,9 @@ template <Scope S> GMPI_DEVICE Begun carry_last_step() {
   const bool reads = share.step.kind == Step::read, answers = share.answers;
   const unsigned long long high = share.step.high;
   if (reads)
-    read_packets<4>(t, 0, high, rank, size);
+    read_packets(t, 0, high, rank, size);
   else if (!is_local(t.data))
-    write_packets<4>(t, 0, high, rank, size);
+    write_packets(t, 0, high, rank, size);
   else if (rank == 0) // its own
     write_share(t, 0, high, 0, 1);
   __syncthreads();
