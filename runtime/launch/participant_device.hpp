@@ -9,6 +9,7 @@
 // (__syncthreads counts living threads), so only the counting is done here.
 #pragma once
 
+#include "../mpi/begun.hpp"
 #include "../peer/ownership_device.hpp"
 #include "../peer/share.hpp"
 #include "../queue/request_slots_device.hpp"
@@ -45,7 +46,15 @@ struct Waiting {
   bool want_status;       ///< the message's source, tag and length matter
   bool announce;          ///< the wait, once it is long
   Site site;
-  void *out; ///< where that is stored at once, if it is one place for all; else null
+  void *out; ///< where that is stored at once; null: in each thread's own memory
+};
+
+/// What all of a block copy for a call, and how far it has come then.
+struct Moving {
+  void *to;
+  const void *from;
+  std::uint32_t bytes;
+  Begun then;
 };
 
 /// One per block, in shared memory.
@@ -58,6 +67,10 @@ struct BlockState {
   std::uint32_t round;         ///< last command this block has obeyed or given
   std::uint32_t living_blocks; ///< while this block leads: no block can leave meanwhile
   GridCommand command;
+  Begun begun;              ///< how far the first warp has come with a call
+  std::uint32_t completed;  ///< requests of MPI_Waitall that it has seen the end of
+  std::uint32_t own_slot;   ///< for this block's blocking calls, or one of no_slot, unknown_slot
+  std::uint32_t slot_taken; ///< 1: by one of its threads
   std::uint32_t tickets;
   std::uint32_t size; ///< of a communicator
   bool first_round;   ///< while this block leads: no command given yet
@@ -66,6 +79,7 @@ struct BlockState {
   GridTask last_part; ///< for the other blocks, when the call is done
   MPI_Request request;
   unsigned long long portion, ticket;
+  Moving moving;
   alignas(16) std::uint64_t attribute[attribute_words];   ///< to be written
   Waiting waiting;                                        ///< of the call that this block makes
   std::uint64_t reply[reply_words];                       ///< its last Reply, packed
@@ -225,6 +239,8 @@ public:
       block.living_blocks = 1;
       block.departed = block.elections = block.claimed = block.round = block.tickets = 0;
       block.routes.owned = block.routes.refused = block.routes_taken = 0;
+      block.own_slot = device::unknown_slot;
+      block.slot_taken = 0;
       for (peer::Route &route : block.routes.route)
         route.comm = MPI_Comm{};
     }
@@ -244,6 +260,8 @@ public:
       return;
     if (block.routes.owned != 0)
       device::peer::give_all_up(*device::context.peer, block.routes);
+    if (block.own_slot < request_slots)
+      device::release_slot(device::context, block.own_slot);
     if (launch != nullptr) // null: a segment; its driver sees its end
       device::depart(*launch, index);
   }

@@ -14,77 +14,73 @@
 namespace gmpi::device {
 
 namespace quick {
-template <Scope S> GMPI_NOINLINE peer::Begun carry() { return peer::carry_last_step<S>(); }
-template <Scope S> GMPI_NOINLINE peer::Begun carry_round() { return peer::carry_round<S>(); }
+/// All of a block carry what their first warp has begun.
+template <Scope S, Kind kind> GMPI_NOINLINE Begun carry() {
+  if constexpr (kind == Kind::collective)
+    return peer::carry_round<S>();
+  else
+    return peer::carry_last_step<S>();
+}
 } // namespace quick
 
-/// Has a block's first warp begin a call, between two barriers of its threads, and all of them
-/// carry what is to be carried at once. Returns how far the call has come: most short ones are
-/// over.
-template <Scope S, Kind kind, class Begin> GMPI_DEVICE peer::Begun begin_together(Begin begin) {
-  using peer::Begun;
-  // The barriers themselves tell how many threads there are, and whether more is to be done: what
-  // lies in shared memory takes its time.
+/// Tells all of a block, behind its barrier, how far its first warp has come `now`.
+GMPI_DEVICE Begun tell_all(Begun now) {
+  // The barrier itself tells most: what lies in shared memory takes its time.
+  if (now != Begun::over && thread_index() == 0)
+    block_state().begun = now;
+  return __syncthreads_or(now != Begun::over) ? block_state().begun : Begun::over;
+}
+
+/// Has a block's first warp begin a call and await what short calls wait for, between two barriers
+/// of its threads. Returns how far the call has come: most short ones are over.
+template <Scope S, class Begin> GMPI_DEVICE Begun begin_together(Begin begin) {
   const std::uint32_t threads = block_threads();
-  const bool by_warp = __syncthreads_count(1) == static_cast<int>(threads) && threads >= 32;
-  Begun begun = Begun::over;
-  if (!by_warp)
-    begun = Begun::unmet;
-  else if (thread_index() < 32)
-    begun = begin();
-  if (begun != Begun::over && thread_index() == 0)
-    block_state().peer.begun = begun;
-  if (!__syncthreads_or(begun != Begun::over))
-    return Begun::over;
-  begun = by_warp ? block_state().peer.begun : Begun::unmet;
-  if (begun != Begun::carrying)
-    return begun;
-  if constexpr (kind == Kind::collective)
-    return quick::carry_round<S>();
-  else
-    return quick::carry<S>();
+  if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
+    return Begun::unmet;
+  Begun now = Begun::over;
+  if (thread_index() < 32) {
+    now = begin();
+    if (now == Begun::asked)
+      now = await_answer<S>();
+  }
+  return tell_all(now);
+}
+
+/// Has all of a block write what goes to the proxy, once its first warp has begun, and read what
+/// comes from it. Returns how far the call has come.
+template <Scope S> GMPI_DEVICE Begun move_together(Begun begun) {
+  if (begun == Begun::writing) {
+    begun = write_together<S>();
+    if (begun == Begun::asked)
+      begun = tell_all(thread_index() < 32 ? await_answer<S>() : Begun::over);
+  }
+  return begun == Begun::reading ? read_together<S>() : begun;
 }
 
 /// Begins a call that no warp has begun: some of its block's threads are missing. All that are
 /// there have met. Returns how far it has come.
 template <Scope S, Function F>
-GMPI_DEVICE peer::Begun begin_call(const BlockTeam &team, const Arguments &a) {
+GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
   BlockState &block = block_state();
   if (team.leads()) {
     block.command = S == Scope::grid ? arrive(block) : GridCommand::lead;
-    block.peer.begun = block.command != GridCommand::lead ? peer::Begun::led
-                       : peer::takes<F>(a)                ? peer::Begun::nothing
-                                                          : peer::Begun::elsewhere;
+    block.begun = block.command != GridCommand::lead             ? Begun::led
+                  : context.peer != nullptr && peer::takes<F>(a) ? Begun::nothing
+                                                                 : Begun::elsewhere;
   }
   __syncthreads();
-  return block.peer.begun;
+  return block.begun;
 }
 
-/// The rest of a call that is over: most have none.
-template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const Arguments &a) {
-  BlockState &block = block_state();
-  void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
-  if (is_local(out))
-    copy_share(out, block.small, block.peer.result.bytes, 0, 1);
-  if (kind_of(F) == Kind::nonblocking || wants_status(a))
-    return end_call<F>(team, a, block.peer.result);
-  return MPI_SUCCESS;
-}
-
-/// What carry_out_either_way() returns of a call that is the proxy's; of the grid's, this block is
-/// to make it.
-constexpr int go_by_queue = -1;
-
-/// Goes on with a call that has come as far as `begun`, on a device that has two ways; its threads
-/// have met. What takes long is apart: `write_and_receive` of MPI_Sendrecv, `between_kernels` what
-/// is left then.
-template <Scope S, Function F, class WriteAndReceive, class BetweenKernels>
-GMPI_DEVICE int carry_out_either_way(const Arguments &a, peer::Begun begun,
-                                     WriteAndReceive write_and_receive,
+/// Goes on with a call that has come as far as `begun`, on a device that may have two ways; its
+/// threads have met. What takes long is apart: `write_and_receive` of MPI_Sendrecv; `by_queue` and
+/// `between_kernels`, what is left then. Of a grid's call, this block is to make it there.
+template <Scope S, Function F, class WriteAndReceive, class ByQueue, class BetweenKernels>
+GMPI_DEVICE int carry_out_either_way(const Arguments &a, Begun begun,
+                                     WriteAndReceive write_and_receive, ByQueue by_queue,
                                      BetweenKernels between_kernels) {
-  using peer::Begun;
   if constexpr (S == Scope::thread) {
-    return peer::takes<F>(a) ? between_kernels(Begun::nothing) : go_by_queue;
+    return peer::takes<F>(a) ? between_kernels(Begun::nothing) : by_queue(begun);
   } else {
     BlockTeam team{thread_index() == 0};
     if (begun == Begun::unmet) {
@@ -98,13 +94,15 @@ GMPI_DEVICE int carry_out_either_way(const Arguments &a, peer::Begun begun,
         begun = write_and_receive();
     if (begun == Begun::over || begun == Begun::answered)
       return end_quickly<F>(team, a);
-    return begun == Begun::elsewhere ? go_by_queue : between_kernels(begun);
+    if (begun == Begun::elsewhere || begun == Begun::numbered || begun == Begun::replied)
+      return by_queue(begun);
+    return between_kernels(begun);
   }
 }
 
 /// Goes on with a call between kernels: of a grid, the block that makes it.
 template <Scope S, Function F>
-GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Begun begun) {
+GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, Begun begun) {
   const Buffers buffers = buffers_of(F, a, message_bytes);
   if constexpr (S == Scope::thread) {
     ThreadTeam team;
@@ -118,22 +116,43 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
   }
 }
 
+template <Scope S>
+GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
+                                  MPI_Status *statuses);
+
 #define GMPI_PARAMETER(role) argument::role role
 #define GMPI_ASSIGN(role) a.role = role;
 #define GMPI_PASS(role) role
 #define GMPI_CARRY_OUT(name, roles)                                                                \
   namespace by_queue {                                                                             \
   template <Scope S>                                                                               \
-  GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), bool arrived) {        \
+  GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {         \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return carry_out<S, Function::name>(site, a, arrived);                                         \
+    return carry_out<S, Function::name>(site, a, begun);                                           \
   }                                                                                                \
   }
 #define GMPI_CARRY_OUT_ONE_WAY(name, roles)                                                        \
   GMPI_CARRY_OUT(name, roles)                                                                      \
+  namespace quick {                                                                                \
+  template <Scope S> GMPI_NOINLINE Begun ask_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) { \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return complete_quickly<Function::name, S>(site, a);                                           \
+  }                                                                                                \
+  }                                                                                                \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
-    return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false);                      \
+    if constexpr (Function::name == Function::Waitall) {                                           \
+      Arguments a{};                                                                               \
+      GMPI_EACH(GMPI_ASSIGN, roles)                                                                \
+      if (a.statuses != MPI_STATUSES_IGNORE)                                                       \
+        return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);                          \
+    }                                                                                              \
+    Begun begun = Begun::unmet;                                                                    \
+    if constexpr (S != Scope::thread && completes_quickly<Function::name>)                         \
+      begun = begin_together<S>(                                                                   \
+          [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
+    return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                      \
   }
 #define GMPI_CARRY_OUT_EITHER_WAY(name, roles)                                                     \
   GMPI_CARRY_OUT(name, roles)                                                                      \
@@ -146,59 +165,77 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
   }                                                                                                \
   }                                                                                                \
   namespace quick {                                                                                \
-  template <Scope S> GMPI_NOINLINE peer::Begun begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {    \
+  template <Scope S> GMPI_NOINLINE Begun begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {          \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::begin_quickly<Function::name, S>(a);                                              \
   }                                                                                                \
-  template <Scope S> GMPI_NOINLINE peer::Begun go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {    \
+  template <Scope S> GMPI_NOINLINE Begun go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {          \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::go_on_quickly<Function::name, S>(a);                                              \
   }                                                                                                \
-  template <class = void>                                                                          \
-  GMPI_NOINLINE peer::Begun alone_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                       \
+  template <class = void> GMPI_NOINLINE Begun alone_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::begin_alone<Function::name>(a);                                                   \
   }                                                                                                \
   template <Scope S>                                                                               \
-  GMPI_NOINLINE peer::Begun write_and_receive_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
+  GMPI_NOINLINE Begun write_and_receive_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                 \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::write_and_receive<S>(a);                                                          \
   }                                                                                                \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE Begun ask_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {       \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return ask_quickly<Function::name, S>(site, a, begun);                                         \
+  }                                                                                                \
   }                                                                                                \
   namespace either_way {                                                                           \
   template <Scope S>                                                                               \
-  GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), peer::Begun begun) {   \
+  GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {         \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    int error = carry_out_either_way<S, Function::name>(                                           \
+    if constexpr (S != Scope::thread) {                                                            \
+      begun = move_together<S>(begun);                                                             \
+      if (begun == Begun::over)                                                                    \
+        return MPI_SUCCESS;                                                                        \
+    }                                                                                              \
+    return carry_out_either_way<S, Function::name>(                                                \
         a, begun, [=] { return quick::write_and_receive_##name<S>(GMPI_LIST(GMPI_PASS, roles)); }, \
-        [=](peer::Begun now) {                                                                     \
-          return peer::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), now);                      \
-        });                                                                                        \
-    return error == go_by_queue ? by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), true) \
-                                : error;                                                           \
+        [=](Begun now) {                                                                           \
+          return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), now);                  \
+        },                                                                                         \
+        [=](Begun now) { return peer::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), now); });   \
   }                                                                                                \
   }                                                                                                \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
-    if (context.peer == nullptr)                                                                   \
-      return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), false);                    \
-    peer::Begun begun = peer::Begun::unmet;                                                        \
-    if constexpr (S != Scope::thread)                                                              \
-      begun = begin_together<S, kind_of(Function::name)>([=] {                                     \
-        if constexpr (peer::goes_by_route<Function::name>) {                                       \
-          peer::Begun so_far = quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles));                \
-          if (so_far != peer::Begun::nothing)                                                      \
+    Begun begun = Begun::unmet;                                                                    \
+    if constexpr (S != Scope::thread) {                                                            \
+      begun = begin_together<S>([=] {                                                              \
+        Begun so_far = Begun::unmet;                                                               \
+        if (context.peer != nullptr) {                                                             \
+          so_far = Begun::nothing;                                                                 \
+          if constexpr (peer::goes_by_route<Function::name>)                                       \
+            so_far = quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles));                          \
+          if (so_far == Begun::nothing)                                                            \
+            so_far = quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles));                          \
+          if (so_far != Begun::elsewhere)                                                          \
             return so_far;                                                                         \
         }                                                                                          \
-        return quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles));                                \
+        return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), so_far);                    \
       });                                                                                          \
-    else if constexpr (peer::begins_alone<Function::name>)                                         \
-      begun = quick::alone_##name(GMPI_LIST(GMPI_PASS, roles));                                    \
-    if (begun == peer::Begun::over)                                                                \
+    } else {                                                                                       \
+      if (context.peer == nullptr)                                                                 \
+        return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                  \
+      if constexpr (peer::begins_alone<Function::name>)                                            \
+        begun = quick::alone_##name(GMPI_LIST(GMPI_PASS, roles));                                  \
+    }                                                                                              \
+    if (S != Scope::thread && begun == Begun::carrying)                                            \
+      begun = quick::carry<S, kind_of(Function::name)>();                                          \
+    if (begun == Begun::over)                                                                      \
       return MPI_SUCCESS;                                                                          \
     return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \
   }
@@ -222,5 +259,16 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, peer::Be
 #undef GMPI_DEVICE_completion
 #undef GMPI_DEVICE_terminal
 #undef GMPI_DEVICE_local
+
+/// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
+template <Scope S>
+GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
+                                  MPI_Status *statuses) {
+  int error = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i)
+    if (MPI_Wait<S>(site, requests + i, statuses + i) != MPI_SUCCESS)
+      error = MPI_ERR_IN_STATUS;
+  return error;
+}
 
 } // namespace gmpi::device

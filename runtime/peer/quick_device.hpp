@@ -4,35 +4,23 @@
 // in.
 //
 // Invariant: where a call is over, or belongs to the proxy, nothing of it is left; otherwise
-// share.begun and what it stands for say how far it has come.
+// the block's begun and what it stands for say how far it has come.
 //
 // In a call of grid scope the warp also tells the other blocks, as early as they can go on: once a
 // send's data has been read, or what has been received is there for them, but before its slots have
 // been given back.
 #pragma once
 
-#include "../mpi/buffers.hpp"
+#include "../mpi/first_warp_device.hpp"
 #include "routes_device.hpp"
 #include "taking_device.hpp"
 
 namespace gmpi::device::peer {
 
-constexpr unsigned whole_warp = 0xffffffffu;
 /// As much as a warp carries with a packet in each lane, and with some in each.
 constexpr unsigned long long warp_bytes = (32 - header_packets) * packet_bytes;
 constexpr std::uint32_t lane_packets = 5;
 constexpr unsigned long long quick_bytes = (32 * lane_packets - header_packets) * packet_bytes;
-
-/// How a call of scope S ends while its warp is still at it. Lane 0 calls these.
-template <Scope S> GMPI_DEVICE void prepare_end() {
-  BlockState &block = block_state();
-  if constexpr (S == Scope::grid)
-    prepare_command(block, block.living_blocks);
-}
-template <Scope S> GMPI_DEVICE void tell_end_of_call() {
-  if constexpr (S == Scope::grid)
-    give_command(block_state(), GridCommand::done);
-}
 
 /// This lane's eight of `bytes` bytes at `data`, which lanes from `headers` on carry.
 GMPI_DEVICE std::uint64_t load_lane(const void *data, unsigned long long bytes, std::uint32_t lane,
@@ -557,28 +545,6 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   }
 }
 
-/// Whether a block that another has made the grid's call for needs no more of it.
-template <Function F> GMPI_DEVICE bool has_all(const BlockState &block, const Arguments &a) {
-  void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
-  return block.command == GridCommand::done && block.result.error == MPI_SUCCESS &&
-         kind_of(F) != Kind::nonblocking && !wants_status(a) && !is_local(out);
-}
-
-/// Of a grid's call, whether this block is to make it; else `begun` says how far it has come. The
-/// same warp.
-template <Function F, Scope S> GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun) {
-  if (S != Scope::grid || grid_blocks() == 1)
-    return true;
-  BlockState &block = block_state();
-  if (thread_index() == 0)
-    block.command = arrive(block);
-  __syncwarp();
-  if (block.command == GridCommand::lead)
-    return true;
-  begun = has_all<F>(block, a) ? Begun::over : Begun::led;
-  return false;
-}
-
 /// Whether begin_quickly() has anything to do in such a call.
 template <Function F> constexpr bool goes_by_route = F == Function::Send || F == Function::Isend;
 
@@ -665,10 +631,10 @@ template <Scope S> GMPI_DEVICE Begun write_and_receive(const Arguments &a) {
     Begun now = receive_after_send<S>(*context.peer, *find_comm(a.comm), a,
                                       buffers_of(F, a, message_bytes), wants_status(a), share);
     if (thread_index() == 0)
-      share.begun = now;
+      block_state().begun = now;
   }
   __syncthreads();
-  const Begun begun = share.begun;
+  const Begun begun = block_state().begun;
   return begun == Begun::carrying ? carry_last_step<S>() : begun;
 }
 

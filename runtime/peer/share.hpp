@@ -13,21 +13,6 @@ struct Call {
   Site site;
 };
 
-/// How far a call has come before its team has done anything together.
-enum class Begun : std::uint32_t {
-  unmet,     ///< nobody has looked: some of the block's threads are missing, or it is one thread's
-  elsewhere, ///< it is the proxy's
-  nothing,
-  sending,    ///< its slots have been taken
-  receiving,  ///< its message has been found, and is its own (of MPI_Sendrecv: and sent is the
-              ///< other)
-  exchanging, ///< all that is left is to write, as the step says, and to receive
-  carrying,   ///< all that is left is to write or read, as the step says
-  answered,   ///< all that is left is to give the threads what the call returns
-  over,       ///< nothing is left
-  led,        ///< another block makes the grid's call
-};
-
 /// What is waited for: a request's end, slots of a channel, or the others of a collective call.
 struct Wait {
   enum For : std::uint32_t { request_done, slots, others } what;
@@ -42,7 +27,6 @@ struct Wait {
 };
 
 struct Share {
-  Begun begun;
   Work work;
   Step step;
   Wait wait;

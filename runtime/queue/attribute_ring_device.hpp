@@ -9,8 +9,8 @@
 
 namespace gmpi::device {
 
-/// Waits until the proxy has taken `needed` Attributes. Of all threads that do, one at a time asks the
-/// host: hundreds of them would keep the bus from those that have something to say.
+/// Waits until the proxy has taken `needed` Attributes. Of all threads that do, one at a time asks
+/// the host: hundreds of them would keep the bus from those that have something to say.
 GMPI_OUT_OF_LINE void await_consumed(const Context &context, unsigned long long needed) {
   RingState &ring = *context.ring_state;
   while (load_relaxed_device(&ring.consumed) < needed) {
@@ -23,15 +23,27 @@ GMPI_OUT_OF_LINE void await_consumed(const Context &context, unsigned long long 
   }
 }
 
-/// The next ticket, once its ring slot is free to write. Whoever takes one must soon write it: the
-/// proxy goes no further until then.
-GMPI_DEVICE unsigned long long take_ticket(const Context &context) {
+/// The next ticket, and how many Attributes the proxy is known to have taken. It is under way where
+/// this returns: what needs neither should stand between.
+struct NextTicket {
+  unsigned long long consumed, ticket;
+};
+
+/// Whoever takes a ticket must soon write it: the proxy goes no further until then. First,
+/// await_room() is to follow.
+GMPI_DEVICE NextTicket next_ticket(const Context &context) {
   // Both at once: neither needs the other's result.
   unsigned long long consumed = load_relaxed_device(&context.ring_state->consumed);
-  unsigned long long ticket = add_relaxed_device(&context.ring_state->ticket, 1);
-  if (ticket >= consumed + ring_slots)
-    await_consumed(context, ticket - ring_slots + 1);
-  return ticket;
+  return {consumed, add_relaxed_device(&context.ring_state->ticket, 1)};
+}
+/// The ticket, once its ring slot is free to write.
+GMPI_DEVICE unsigned long long await_room(const Context &context, NextTicket next) {
+  if (next.ticket >= next.consumed + ring_slots)
+    await_consumed(context, next.ticket - ring_slots + 1);
+  return next.ticket;
+}
+GMPI_DEVICE unsigned long long take_ticket(const Context &context) {
+  return await_room(context, next_ticket(context));
 }
 
 /// Where the data that goes with Attribute `ticket` is put, inline_bytes at most.
@@ -58,6 +70,11 @@ struct DataPair {
     return {load_up_to_4(from, left), load_up_to_4(from + 4, left - 4),
             load_up_to_4(from + 8, left - 8)};
   }
+  /// The same of whole words of four bytes at an address for such.
+  GMPI_DEVICE static DataPair load_words(const unsigned char *from, std::int32_t left) {
+    auto *words = reinterpret_cast<const std::uint32_t *>(from);
+    return {left > 0 ? words[0] : 0, left > 4 ? words[1] : 0, left > 8 ? words[2] : 0};
+  }
   GMPI_DEVICE void store(std::uint64_t *to, std::uint32_t generation) const {
     store_system(to, tag_word(low | std::uint64_t(middle) << 32, generation),
                  tag_word(middle >> 16 | std::uint64_t(high) << 16, generation));
@@ -79,19 +96,8 @@ GMPI_OUT_OF_LINE void write_data(const Context &context, unsigned long long tick
     DataPair::load(from + at, bytes - at).store(to + at / word_bytes, generation);
 }
 
-/// All of it by a whole warp, warp_data_bytes at most, without a barrier; the ticket is lane 0's.
+/// What a whole warp writes without a barrier: a pair in each lane.
 constexpr std::int32_t warp_data_bytes = 32 * pair_bytes;
-GMPI_DEVICE void write_data_as_warp(const Context &context, unsigned long long ticket,
-                                    const void *data, std::int32_t bytes, std::uint32_t lane) {
-  std::int32_t at = static_cast<std::int32_t>(lane) * pair_bytes;
-  DataPair pair{};
-  if (at < bytes)
-    pair = DataPair::load(static_cast<const unsigned char *>(data) + at, bytes - at);
-  ticket = __shfl_sync(0xffffffffu, ticket, 0);
-  if (at < bytes)
-    pair.store(reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket)) + at / word_bytes,
-               ring_generation(ticket));
-}
 
 /// Hands an Attribute to the proxy, whose words yet lack the generation. Data beside it that
 /// carries none must be ordered before, by the team's barrier and fence_system(), both the
@@ -105,11 +111,9 @@ GMPI_DEVICE void write_words(const Context &context, unsigned long long ticket,
     store_system(to + i, tag_word(contents[i], generation), tag_word(contents[i + 1], generation));
 }
 
-/// The same by a whole warp, in one store; the ticket is lane 0's, who has written the contents.
+/// The same by a whole warp, in one store; the ticket is every lane's.
 GMPI_DEVICE void write_words_as_warp(const Context &context, unsigned long long ticket,
                                      const std::uint64_t *contents, std::uint32_t lane) {
-  __syncwarp(); // now the contents are there for all lanes
-  ticket = __shfl_sync(0xffffffffu, ticket, 0);
   std::uint32_t generation = ring_generation(ticket), i = 2 * lane;
   if (i < attribute_words)
     store_system(context.ring + ticket % ring_slots * attribute_words + i,

@@ -13,7 +13,7 @@
 #include "../mpi/buffers.hpp"
 #include "../mpi/datatypes_device.hpp"
 #include "../peer/call_device.hpp"
-#include "call_result.hpp"
+#include "quick_device.hpp"
 #include "team_device.hpp"
 
 namespace gmpi::device {
@@ -21,16 +21,6 @@ namespace gmpi::device {
 GMPI_DEVICE void say_copied(std::uint32_t slot, Scope scope) {
   fence_system();
   tell(Function::copied, scope, {0, 0}, slot);
-}
-
-GMPI_DEVICE CallResult result_of(const Reply &reply) {
-  CallResult result{};
-  result.error = reply.error;
-  result.flag = reply.kind != ReplyKind::accepted;
-  result.source = reply.source;
-  result.tag = reply.tag;
-  result.bytes = reply.kind == ReplyKind::answer ? reply.bytes : reply.message_bytes;
-  return result;
 }
 
 /// Carries one thread's call through to its last Reply, whose meaning it returns; flag 0: the
@@ -83,11 +73,13 @@ template <class Team> GMPI_NOINLINE void move_data(Team team, const void *in, vo
 }
 
 /// The same as drain_alone(), for all of a team, as block.waiting says; the meaning is in
-/// block.reply.
-template <class Team> GMPI_DEVICE void drain_together(Team team, const void *in, void *out) {
+/// block.reply. `replied`: the first Reply is there already.
+template <class Team>
+GMPI_DEVICE void drain_together(Team team, const void *in, void *out, bool replied) {
   BlockState &block = block_state();
-  for (;;) {
-    await_together(team);
+  for (;; replied = false) {
+    if (!replied)
+      await_together(team);
     Reply reply = unpack_reply_head(block.reply);
     if (asks_for_copy(reply.kind) || (is_done(reply.kind) && reply.bytes != 0 && !block.stored))
       move_data(team, in, out);
@@ -102,6 +94,18 @@ template <class Team> GMPI_DEVICE void drain_together(Team team, const void *in,
   }
 }
 
+/// What remains of a block's call that the proxy knows of, as block.waiting says. `replied`: the
+/// first Reply is there already.
+template <class Team>
+GMPI_DEVICE CallResult drain_rest(const Team &team, const void *in, void *out, bool replied) {
+  drain_together(team, in, out, replied);
+  Reply last = unpack_reply(block_state().reply);
+  CallResult result = result_of(last);
+  if (last.kind == ReplyKind::copy_in_last)
+    result.flag = 0;
+  return result;
+}
+
 /// Carries a call through to its last Reply, whose meaning it returns; flag 0: the request is not
 /// done yet. `waiting` is the leader's.
 template <class Team>
@@ -113,55 +117,20 @@ GMPI_DEVICE CallResult drain(const Team &team, const Waiting &waiting, const voi
       block_state().waiting = waiting;
       block_state().waiting.out = is_local(out) ? nullptr : out;
     }
-    drain_together(team, in, out);
-    Reply last = unpack_reply(block_state().reply);
-    CallResult result = result_of(last);
-    if (last.kind == ReplyKind::copy_in_last)
-      result.flag = 0;
-    return result;
+    return drain_rest(team, in, out, false);
   }
-}
-
-/// What the proxy has said of a communicator's size; 0: nothing yet. From host memory: one thread
-/// asks.
-GMPI_OUT_OF_LINE std::uint32_t size_told(MPI_Comm comm) {
-  std::uint64_t word = load_system(context.comm_sizes + comm_hash(comm));
-  return content_of(word) == content_of(to_word(comm)) ? generation_of(word) : 0;
 }
 
 /// How many ranks a message on `comm` may go to; 0: not known here. The same for all members,
 /// though the host may be changing what it says.
 template <class Team> GMPI_DEVICE std::uint32_t destinations(Team &team, MPI_Comm comm) {
-  if (comm == context.world)
-    return static_cast<std::uint32_t>(context.world_size);
-  if (comm == context.self)
-    return 1;
-  std::uint32_t ranks = 0;
-  if (team.leads())
-    ranks = size_told(comm);
-  team.share(ranks, &BlockState::size);
-  return ranks;
-}
-
-/// Whether MPI is known to take a send's arguments.
-template <class Team> GMPI_DEVICE bool sends_in_range(Team &team, const Arguments &a) {
-  return a.send_count >= 0 && a.send_tag >= 0 && a.send_tag <= context.tag_upper_bound &&
-         a.dest >= 0 && static_cast<std::uint32_t>(a.dest) < destinations(team, a.comm);
-}
-
-/// The slot in which a blocking call gets its Replies. A grid-scope call has its launch's own.
-template <class Team> GMPI_DEVICE std::uint32_t take_slot(bool nonblocking) {
-  if (Team::scope == Scope::grid && !nonblocking) {
-    std::uint32_t own = block_state().launch_index;
-    if (own < launch_slots)
-      return own;
+  std::uint32_t ranks = known_size(comm);
+  if (ranks == 0) {
+    if (team.leads())
+      ranks = size_told(comm);
+    team.share(ranks, &BlockState::size);
   }
-  return acquire_slot(context);
-}
-
-template <class Team> GMPI_DEVICE void give_slot(Team &team, std::uint32_t slot) {
-  if (team.leads() && slot >= launch_slots)
-    release_slot(context, slot);
+  return ranks;
 }
 
 /// Puts data beside Attribute `ticket` that is too long for words with a generation.
@@ -175,11 +144,12 @@ GMPI_NOINLINE void send_beside(Team team, unsigned long long ticket, const void 
 }
 
 /// Hands the call to the proxy, with the data that fits beside the Attribute. The leader has packed
-/// that.
-template <class Team> GMPI_DEVICE void hand_over(Team &team, const Buffers &buffers) {
+/// that, and asked for the ticket.
+template <class Team>
+GMPI_DEVICE void hand_over(Team &team, const Buffers &buffers, NextTicket next) {
   unsigned long long ticket = 0;
   if (team.leads())
-    ticket = take_ticket(context);
+    ticket = await_room(context, next);
   if (buffers.in_bytes != 0 && buffers.in_bytes <= inline_bytes) {
     if (buffers.in_bytes <= tagged_bytes)
       team.write_data(ticket, buffers.in, static_cast<std::uint32_t>(buffers.in_bytes));
@@ -189,14 +159,11 @@ template <class Team> GMPI_DEVICE void hand_over(Team &team, const Buffers &buff
   team.write_attribute(ticket);
 }
 
-GMPI_DEVICE std::uint32_t expected_with_reply(std::uint64_t bytes) {
-  return bytes <= reply_data_bytes ? static_cast<std::uint32_t>(bytes) : 0;
-}
-
 /// Communication: everything but the completion of requests.
-/// The leader has packed the call itself (pack_call).
+/// The leader has packed the call itself (pack_call). `numbered`: block.ticket is its Attribute's.
 template <Function F, class Team>
-GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Buffers buffers) {
+GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Buffers buffers,
+                                   bool numbered = false) {
   constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
   if (goes_nowhere(F, a)) {
     CallResult result = nothing_received();
@@ -210,21 +177,28 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
   bool inline_in = buffers.in_bytes <= inline_bytes;
   // A small standard send is done once its data lies beside its Attribute. One that MPI may refuse
   // is not: its caller gets the error.
-  bool detached = F == Function::Send && inline_in && !unknown && sends_in_range(team, a);
+  bool detached =
+      F == Function::Send && inline_in && !unknown && sends_in_range(a, destinations(team, a.comm));
 
   Waiting waiting{};
   waiting.want_status = wants_status(a);
   waiting.expected = expected_with_reply(buffers.out_bytes);
   waiting.site = site;
   MPI_Request request = MPI_REQUEST_NULL;
+  NextTicket next{};
   if (team.leads()) {
+    if (!detached)
+      waiting.slot = take_slot<Team::scope>(nonblocking);
+    if (numbered)
+      next = {block_state().ticket, block_state().ticket};
+    else
+      next = next_ticket(context);
     Attribute attribute = make_attribute(F, Team::scope, site);
     attribute.inline_in = inline_in;
     attribute.tagged = buffers.in_bytes != 0 && buffers.in_bytes <= tagged_bytes;
     attribute.detached = detached;
     attribute.in_bytes = unknown ? unknown_bytes : buffers.in_bytes;
     if (!detached) {
-      waiting.slot = take_slot<Team>(nonblocking);
       waiting.turn = use_slot(attribute, waiting.slot);
       if (nonblocking) {
         RequestRecord &record = context.records[waiting.slot];
@@ -235,14 +209,15 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
     }
     pack_head(attribute, team.contents());
   }
-  hand_over(team, buffers);
+  hand_over(team, buffers, next);
   if (detached)
     return result_of(Reply{});
   CallResult result = result_of(Reply{});
   if (!nonblocking || !inline_in) {
     result = drain(team, waiting, buffers.in, buffers.out);
     if (!nonblocking || result.flag != 0) {
-      give_slot(team, waiting.slot);
+      if (team.leads())
+        give_slot<Team::scope>(waiting.slot);
       request = MPI_REQUEST_NULL;
     }
   }
@@ -250,6 +225,14 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
     result.request = request;
     team.share(result.request, &BlockState::request);
   }
+  return result;
+}
+
+/// What is left of a call whose first Reply a block's first warp has found.
+template <class Team> GMPI_DEVICE CallResult end_replied(Team &team, const Buffers &buffers) {
+  CallResult result = drain_rest(team, buffers.in, buffers.out, true);
+  if (team.leads())
+    give_slot<Team::scope>(block_state().waiting.slot);
   return result;
 }
 
@@ -265,6 +248,18 @@ GMPI_DEVICE CallResult complete_peer(const CallerTeam &caller, std::uint32_t ind
   CallResult result = team.shared().result;
   if (result.flag == 0)
     result.request = request;
+  return result;
+}
+
+/// What is left of a wait for a request of this device's; its first Reply is there.
+template <class Team> GMPI_NOINLINE CallResult complete_replied(Team team) {
+  const std::uint32_t slot = block_state().waiting.slot;
+  void *out = context.records[slot].out;
+  CallResult result = drain_rest(team, nullptr, out, true);
+  team.sync();
+  if (team.leads())
+    give_slot<Team::scope>(slot);
+  result.request = MPI_REQUEST_NULL;
   return result;
 }
 
@@ -316,7 +311,8 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
   CallResult result = drain(team, waiting, nullptr, out);
   result.request = result.flag == 0 ? request : MPI_REQUEST_NULL; // 0: the host's, tested
   team.sync();
-  give_slot(team, waiting.slot);
+  if (team.leads())
+    release_slot(context, waiting.slot);
   return result;
 }
 
@@ -337,16 +333,19 @@ GMPI_NOINLINE int peer::refuse_truncated(PeerTeam peer_team, Call call, MPI_Comm
   }
   CallResult result = drain(team, waiting, nullptr, nullptr);
   team.sync();
-  give_slot(team, waiting.slot);
+  if (team.leads())
+    release_slot(context, waiting.slot);
   return result.error;
 }
 
-/// Waits for all; where the caller wants no statuses. A status each: the caller waits one by one.
+/// Waits for all from number `i` on, where the caller wants no statuses. A status each: the caller
+/// waits one by one. `error`: of those before.
 template <class Team>
-GMPI_NOINLINE CallResult complete_all(Team team, int count, const MPI_Request *requests,
-                                      Site site) {
+GMPI_NOINLINE CallResult complete_all(Team team, int i, int count, const MPI_Request *requests,
+                                      int error, Site site) {
   CallResult result = nothing_received();
-  for (int i = 0; i < count; ++i) {
+  result.error = error;
+  for (; i < count; ++i) {
     CallResult one = complete(team, requests[i], true, false, site);
     if (one.error != MPI_SUCCESS)
       result.error = one.error;
@@ -354,15 +353,33 @@ GMPI_NOINLINE CallResult complete_all(Team team, int count, const MPI_Request *r
   return result;
 }
 
+/// From where the call has come.
 template <Function F, class Team>
-GMPI_DEVICE CallResult perform(Team &team, Site site, const Arguments &a, const Buffers &buffers) {
+GMPI_DEVICE CallResult perform(Team &team, Site site, const Arguments &a, const Buffers &buffers,
+                               Begun begun) {
   bool want_status = wants_status(a);
-  if constexpr (F == Function::Wait || F == Function::Test)
+  if constexpr (F == Function::Waitall) {
+    int first = 0, error = MPI_SUCCESS;
+    if constexpr (Team::scope != Scope::thread) {
+      if (begun != Begun::unmet)
+        first = static_cast<int>(block_state().completed);
+      if (begun == Begun::replied) {
+        error = complete_replied(team).error;
+        ++first;
+      }
+    }
+    return complete_all(team, first, a.count, a.requests, error, site);
+  } else if constexpr (F == Function::Wait || F == Function::Test) {
+    if constexpr (Team::scope != Scope::thread)
+      if (begun == Begun::replied)
+        return complete_replied(team);
     return complete(team, *a.request, F == Function::Wait, want_status, site);
-  else if constexpr (F == Function::Waitall)
-    return complete_all(team, a.count, a.requests, site);
-  else
-    return communicate<F>(team, site, a, buffers);
+  } else {
+    if constexpr (Team::scope != Scope::thread && kind_of(F) != Kind::nonblocking)
+      if (begun == Begun::replied)
+        return end_replied(team, buffers);
+    return communicate<F>(team, site, a, buffers, begun == Begun::numbered);
+  }
 }
 
 /// Writes one of a call's results where the user wants it: to every thread's own memory, once a
@@ -439,24 +456,6 @@ GMPI_DEVICE void serve(bool leader, void *out, bool wants_result) {
   }
 }
 
-template <Scope S, Function F>
-GMPI_DEVICE int carry_out(Site site, const Arguments &a, bool arrived);
-
-/// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
-template <Scope S>
-GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
-                                  MPI_Status *statuses) {
-  int error = MPI_SUCCESS;
-  for (int i = 0; i < count; ++i) {
-    Arguments one{};
-    one.request = requests + i;
-    one.status = statuses + i;
-    if (carry_out<S, Function::Wait>(site, one, false) != MPI_SUCCESS)
-      error = MPI_ERR_IN_STATUS;
-  }
-  return error;
-}
-
 // --- from the first barrier to the last ---
 
 /// Gives all threads what the call has returned, and lets them go on.
@@ -487,13 +486,20 @@ template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Ar
   return error;
 }
 
-/// Carries a call out for the threads of scope S, by way of the proxy. `arrived`: the threads have
-/// met, and of a grid this block is to make the call.
+/// The rest of a call that is over: most have none.
+template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const Arguments &a) {
+  BlockState &block = block_state();
+  void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
+  if (is_local(out))
+    copy_share(out, block.small, block.peer.result.bytes, 0, 1);
+  if (returns_something<F>(a))
+    return end_call<F>(team, a, block.peer.result);
+  return MPI_SUCCESS;
+}
+
+/// Carries a call out for the threads of scope S, by way of the proxy, from where it has come.
 template <Scope S, Function F>
-GMPI_DEVICE int carry_out(Site site, const Arguments &a, bool arrived) {
-  if constexpr (F == Function::Waitall)
-    if (a.statuses != MPI_STATUSES_IGNORE)
-      return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);
+GMPI_DEVICE int carry_out(Site site, const Arguments &a, Begun begun) {
   // What is needed of the arguments is taken out of them early: they are many registers.
   constexpr bool communicates = kind_of(F) != Kind::completion;
   Buffers buffers{};
@@ -503,8 +509,12 @@ GMPI_DEVICE int carry_out(Site site, const Arguments &a, bool arrived) {
       pack_call(F, site, a, team.contents());
       buffers = buffers_of(F, a, message_bytes);
     }
-    return deliver_result<F>(a, perform<F>(team, site, a, buffers), true, true);
+    return deliver_result<F>(a, perform<F>(team, site, a, buffers, begun), true, true);
   } else {
+    if (begun == Begun::answered)
+      return end_quickly<F>(BlockTeam{thread_index() == 0}, a);
+    if (begun == Begun::led)
+      return serve_call<F>(BlockTeam{thread_index() == 0}, a);
     BlockTeam team = BlockTeam::meet();
     BlockState &block = block_state();
     if constexpr (communicates) {
@@ -513,8 +523,8 @@ GMPI_DEVICE int carry_out(Site site, const Arguments &a, bool arrived) {
       buffers = buffers_of(F, a, message_bytes);
     }
     if constexpr (S == Scope::block)
-      return end_call<F>(team, a, perform<F>(team, site, a, buffers));
-    if (!arrived) {
+      return end_call<F>(team, a, perform<F>(team, site, a, buffers, begun));
+    if (begun == Begun::unmet) {
       if (team.leads())
         block.command = arrive(block);
       __syncthreads();
@@ -522,7 +532,7 @@ GMPI_DEVICE int carry_out(Site site, const Arguments &a, bool arrived) {
         return serve_call<F>(team, a);
     }
     GridTeam grid{team};
-    return end_call<F>(grid, a, perform<F>(grid, site, a, buffers));
+    return end_call<F>(grid, a, perform<F>(grid, site, a, buffers, begun));
   }
 }
 

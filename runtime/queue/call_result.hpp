@@ -1,4 +1,5 @@
-// What a call returns besides message data, and the status made of it. Host and device.
+// What a call returns besides message data, as its last Reply says, and the status made of it. Host
+// and device.
 #pragma once
 
 #include "context.hpp"
@@ -13,6 +14,18 @@ GMPI_HOST_DEVICE inline CallResult nothing_received(int source = MPI_PROC_NULL) 
   result.flag = 1;
   result.source = source;
   result.tag = MPI_ANY_TAG;
+  result.request = MPI_REQUEST_NULL;
+  return result;
+}
+
+/// Of a call's last Reply; no request is left.
+GMPI_HOST_DEVICE inline CallResult result_of(const Reply &reply) {
+  CallResult result{};
+  result.error = reply.error;
+  result.flag = reply.kind != ReplyKind::accepted;
+  result.source = reply.source;
+  result.tag = reply.tag;
+  result.bytes = reply.kind == ReplyKind::answer ? reply.bytes : reply.message_bytes;
   result.request = MPI_REQUEST_NULL;
   return result;
 }

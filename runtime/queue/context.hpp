@@ -10,8 +10,9 @@ namespace gmpi {
 
 constexpr std::uint32_t ring_slots = 256;     ///< Attributes in flight to the proxy; a power of two
 constexpr std::uint32_t request_slots = 1024; ///< calls unfinished at a time; at most 1024
-constexpr std::uint32_t launch_slots =
-    256; ///< of them, the first: one for each launch's grid calls
+/// Of them, the first: one for each launch's grid calls; then, those that blocks keep.
+constexpr std::uint32_t launch_slots = 96, block_slots = 160;
+constexpr std::uint32_t common_slots = launch_slots + block_slots; ///< the first of the others
 constexpr std::uint32_t inline_bytes = 65536; ///< payload area beside an Attribute, and a Reply
 /// Of what lies beside an Attribute, up to so many bytes are in words with its generation: no
 /// fence, but a third more to write, and for the host to read.

@@ -172,6 +172,22 @@ GMPI_DEVICE std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t ex
   return old;
 }
 
+/// Lets some hundred cycles pass.
+GMPI_DEVICE void let_pass(std::uint32_t cycles) {
+  std::uint32_t begin, now;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(begin)::"memory");
+  do
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
+  while (now - begin < cycles);
+}
+
+/// This thread's number in its warp: of a block's first, the same as in the block.
+GMPI_DEVICE std::uint32_t lane_index() {
+  std::uint32_t lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
 /// Nanoseconds, the same clock on all multiprocessors.
 GMPI_DEVICE unsigned long long nanoseconds() {
   unsigned long long time;
@@ -259,6 +275,10 @@ inline std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t expecte
                                         std::uint32_t value) {
   __atomic_compare_exchange_n(to, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   return expected;
+}
+inline void let_pass(std::uint32_t) {}
+inline std::uint32_t lane_index() {
+  return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
 inline unsigned long long nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(

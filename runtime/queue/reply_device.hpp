@@ -1,6 +1,10 @@
 // Waiting for Replies: by one thread, or by a warp whose lanes load a Reply and the data behind it
-// at once. A load of the host's memory takes 1.1 us, and one thread's loads follow each other; so
-// what a call waits for should come with the first that finds it.
+// at once. A load of the host's memory takes 1.2 us, and finds what was there when it was half way;
+// one thread's loads of the same word follow each other. So what a call waits for should come with
+// the first that finds it, and the first load should not be too early: what the proxy answers
+// itself is there 0.8 us after its Attribute was written. (Loads that overlap, as asynchronous
+// copies to shared memory, find a Reply sooner, but barriers and fences wait for those that are
+// still under way then.)
 #pragma once
 
 #include "../launch/participant_device.hpp"
@@ -135,37 +139,45 @@ GMPI_OUT_OF_LINE void read_beside(const Context &context, std::uint32_t slot, st
   }
 }
 
-/// A block's first warp, whole, waits as block.waiting says: a lane has two of the Reply's words,
-/// from the fifth lane on of its data. Both end in the block's state.
-GMPI_DEVICE void await_reply_as_warp(Scope scope) {
-  constexpr unsigned everyone = 0xffffffffu;
-  constexpr std::uint32_t lane_bytes = 2 * word_bytes, reply_lanes = reply_words / 2;
-  BlockState &block = block_state();
-  std::uint32_t lane = thread_index();
-  __syncwarp();
-  const Waiting waiting = block.waiting;
-  std::uint32_t turn = (waiting.turn + 1) & 0xffff;
+/// What a warp's wait for a Reply has found: two of its words in each lane, from the fifth lane on
+/// of its data.
+struct Found {
+  std::uint64_t a, b;
+  std::uint32_t lanes; ///< that have words
+  Reply reply;         ///< as its head says, in every lane
+};
+constexpr std::uint32_t lane_bytes = 2 * word_bytes, reply_lanes = reply_words / 2;
+
+/// What passes, in cycles, from the writing of an Attribute until its Reply is first looked for.
+constexpr std::uint32_t before_first_look = 250;
+
+/// A block's first warp, whole, waits for a Reply.
+GMPI_DEVICE Found poll_as_warp(const Waiting &waiting, Scope scope) {
+  constexpr unsigned everyone = 0xffffffffu, whole_reply = (1u << reply_lanes) - 1;
+  const std::uint32_t lane = lane_index(), turn = (waiting.turn + 1) & 0xffff;
   const std::uint64_t *from = context.replies + waiting.slot * reply_stride + 2 * lane;
-  std::uint32_t lanes = reply_lanes;
+  Found found{};
+  found.lanes = reply_lanes;
   if (waiting.expected > reply_head_bytes && waiting.expected <= reply_data_bytes)
-    lanes += (waiting.expected + lane_bytes - 1) / lane_bytes;
-  unsigned long long start = nanoseconds();
+    found.lanes += (waiting.expected + lane_bytes - 1) / lane_bytes;
+  const unsigned long long start = nanoseconds();
   bool announce = waiting.announce && lane == 0;
-  std::uint64_t a = 0, b = 0;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
-    if (lane < lanes)
-      load_system(from, a, b);
-    unsigned arrived = __ballot_sync(everyone, lane < lanes && generation_of(a) == turn &&
-                                                   generation_of(b) == turn);
-    constexpr unsigned whole_reply = (1u << reply_lanes) - 1;
+    if (lane < found.lanes)
+      load_system(from, found.a, found.b);
+    const unsigned arrived =
+        __ballot_sync(everyone, lane < found.lanes && generation_of(found.a) == turn &&
+                                    generation_of(found.b) == turn);
     if ((arrived & whole_reply) == whole_reply) {
-      std::uint64_t head[2] = {__shfl_sync(everyone, a, 0), __shfl_sync(everyone, b, 0)};
-      Reply reply = unpack_reply_head(head);
-      lanes = reply_lanes;
-      if (reply.kind == ReplyKind::done_beside)
-        lanes += (static_cast<std::uint32_t>(reply.bytes) + lane_bytes - 1) / lane_bytes;
-      unsigned wanted = everyone >> (32 - lanes);
+      const std::uint64_t head[2] = {__shfl_sync(everyone, found.a, 0),
+                                     __shfl_sync(everyone, found.b, 0)};
+      found.reply = unpack_reply_head(head);
+      found.lanes = reply_lanes;
+      if (found.reply.kind == ReplyKind::done_beside)
+        found.lanes +=
+            (static_cast<std::uint32_t>(found.reply.bytes) + lane_bytes - 1) / lane_bytes;
+      const unsigned wanted = everyone >> (32 - found.lanes);
       if ((arrived & wanted) == wanted)
         break;
     }
@@ -177,25 +189,58 @@ GMPI_DEVICE void await_reply_as_warp(Scope scope) {
       relax();
   }
   acquire_system();
-  const std::uint64_t head[2] = {__shfl_sync(everyone, a, 0), __shfl_sync(everyone, b, 0)};
-  Reply reply = unpack_reply_head(head);
-  bool small = reply.kind == ReplyKind::done_here || reply.kind == ReplyKind::done_beside;
-  auto *to = static_cast<unsigned char *>(waiting.out);
-  if (to == nullptr)
-    to = block.small;
-  if (lane < reply_lanes) {
-    block.reply[2 * lane] = a;
-    block.reply[2 * lane + 1] = b;
-  } else if (lane < lanes) {
-    std::uint32_t at = (lane - reply_lanes) * lane_bytes;
-    store_pair(to + at, a, b, static_cast<std::int32_t>(reply.bytes - at));
-  }
-  if (lane == 0) {
+  if (lane == 0)
     context.records[waiting.slot].turn = turn;
-    if (reply.kind == ReplyKind::done_here)
-      store_head_data(reply, to);
-    block.stored = small && waiting.out != nullptr;
+  return found;
+}
+
+/// Stores the data that has come with a Reply, `to` is for all. The same warp.
+GMPI_DEVICE void store_found(const Found &found, unsigned char *to) {
+  const std::uint32_t lane = lane_index();
+  if (lane >= reply_lanes && lane < found.lanes) {
+    std::uint32_t at = (lane - reply_lanes) * lane_bytes;
+    store_pair(to + at, found.a, found.b, static_cast<std::int32_t>(found.reply.bytes - at));
   }
+  if (lane == 0 && found.reply.kind == ReplyKind::done_here)
+    store_head_data(found.reply, to);
+}
+/// The same where the Reply itself brings up to eight bytes, whole words of four, as most numbers
+/// are; false: it does not.
+GMPI_DEVICE bool store_number(const Found &found, void *to) {
+  const auto bytes = static_cast<std::uint32_t>(found.reply.bytes);
+  if (found.reply.kind != ReplyKind::done_here || bytes > 8 ||
+      ((reinterpret_cast<std::uint64_t>(to) | bytes) & 3) != 0)
+    return false;
+  auto *words = static_cast<std::uint32_t *>(to);
+  if (lane_index() == 0) {
+    words[0] = static_cast<std::uint32_t>(found.reply.data[0]);
+    if (bytes > 4)
+      words[1] = static_cast<std::uint32_t>(found.reply.data[0] >> 32);
+  }
+  return true;
+}
+/// Leaves its words in the block's state. The same warp.
+GMPI_DEVICE void keep_found(const Found &found) {
+  const std::uint32_t lane = lane_index();
+  if (lane < reply_lanes) {
+    block_state().reply[2 * lane] = found.a;
+    block_state().reply[2 * lane + 1] = found.b;
+  }
+}
+
+/// The first warp waits as block.waiting says. Reply and data end in the block's state.
+GMPI_OUT_OF_LINE void await_reply_as_warp(Scope scope) {
+  BlockState &block = block_state();
+  __syncwarp();
+  const Waiting waiting = block.waiting;
+  const Found found = poll_as_warp(waiting, scope);
+  const ReplyKind kind = found.reply.kind;
+  auto *to = static_cast<unsigned char *>(waiting.out);
+  store_found(found, to == nullptr ? block.small : to);
+  keep_found(found);
+  if (thread_index() == 0)
+    block.stored =
+        to != nullptr && (kind == ReplyKind::done_here || kind == ReplyKind::done_beside);
 }
 
 /// The same by one thread, where some of the block's have left.

@@ -61,12 +61,8 @@ struct BlockTeam {
   GMPI_DEVICE static gmpi::peer::Share &shared() { return block().peer; }
   GMPI_DEVICE static std::uint64_t *contents() { return block().attribute; }
   GMPI_DEVICE void write_attribute(unsigned long long ticket) const {
-    if (has_warp()) {
-      if (thread_index() < 32)
-        write_words_as_warp(context, ticket, contents(), thread_index());
-    } else if (leader) {
+    if (leader)
       write_words(context, ticket, contents());
-    }
   }
 
   /// Gives every member the leader's `value`, by way of `place`.
@@ -105,9 +101,6 @@ struct BlockTeam {
     if (is_local(from)) {
       if (leader)
         device::write_data(context, ticket, from, bytes, 0, 1);
-    } else if (bytes <= warp_data_bytes && has_warp()) {
-      if (thread_index() < 32)
-        write_data_as_warp(context, ticket, from, bytes, thread_index());
     } else {
       share(ticket, &BlockState::ticket);
       unsigned rank, size;

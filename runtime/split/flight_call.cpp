@@ -1,7 +1,7 @@
 // A launch's MPI calls: what a kernel's threads do under --lower=queue (queue/call_device.hpp),
 // done by the driver. Data in global memory it copies itself, by way of the segments' stream; what
 // is each thread's own comes in the Request and goes with the next Segment.
-#include "call_result.hpp"
+#include "../queue/call_result.hpp"
 #include "flight.hpp"
 
 #include "../proxy/proxy.hpp"
@@ -140,8 +140,7 @@ Task Flight::take_slot(Attribute &attribute) {
     if (!said && Clock::now() - start > std::chrono::duration<double>(settings().stall_seconds)) {
       said = true;
       say("%s at %s waits: %u requests of split kernels are unfinished, and no more can be",
-          name_of(asked_->function), place(asked_->site).c_str(),
-          driver_slots - launches_at_once);
+          name_of(asked_->function), place(asked_->site).c_str(), driver_slots - launches_at_once);
     }
     return false;
   });
@@ -221,7 +220,9 @@ void Flight::deliver_own(const void *from, std::size_t offset, std::size_t bytes
   if (end > inline_bytes)
     refuse_large(end);
   bool small = end <= segment_data_bytes;
-  std::memcpy((small ? reinterpret_cast<unsigned char *>(segment_.small.words) : incoming_) + offset, from, bytes);
+  std::memcpy((small ? reinterpret_cast<unsigned char *>(segment_.small.words) : incoming_) +
+                  offset,
+              from, bytes);
   segment_.data = small ? nullptr : arrived_;
   segment_.data_bytes = static_cast<std::uint32_t>(end);
 }

@@ -1,6 +1,6 @@
 // A launch's MPI_Wait, MPI_Waitall and MPI_Test: of requests that split kernels have made, or other
 // kernels, or the host program; and what calls leave in global memory.
-#include "call_result.hpp"
+#include "../queue/call_result.hpp"
 #include "flight.hpp"
 
 #include "../proxy/proxy.hpp"

@@ -13,7 +13,7 @@ using namespace gmpi;
 
 namespace {
 
-constexpr std::uint32_t usable = request_slots - launch_slots;
+constexpr std::uint32_t usable = request_slots - common_slots;
 
 /// Whether anybody holds each slot; counts what must not happen.
 struct Holders {
@@ -21,7 +21,7 @@ struct Holders {
   std::atomic<int> wrong{0};
 
   void take(std::uint32_t slot) {
-    if (slot < launch_slots || slot >= request_slots || held[slot].exchange(true))
+    if (slot < common_slots || slot >= request_slots || held[slot].exchange(true))
       ++wrong;
   }
   void give(std::uint32_t slot) { held[slot] = false; }
@@ -29,14 +29,28 @@ struct Holders {
 
 } // namespace
 
-TEST(RequestSlots, all_different_and_none_of_the_launches) {
+TEST(RequestSlots, all_different_and_none_of_the_launches_or_blocks) {
   QueueMemory memory;
   std::set<std::uint32_t> slots;
   for (std::uint32_t i = 0; i < usable; ++i)
     slots.insert(device::acquire_slot(memory.context));
   EXPECT_EQ(slots.size(), usable);
-  EXPECT_EQ(*slots.begin(), launch_slots);
+  EXPECT_EQ(*slots.begin(), common_slots);
   EXPECT_EQ(*slots.rbegin(), request_slots - 1);
+}
+
+TEST(RequestSlots, a_block_keeps_one_of_its_own_or_none) {
+  QueueMemory memory;
+  std::set<std::uint32_t> slots;
+  for (std::uint32_t i = 0; i < block_slots; ++i)
+    slots.insert(device::acquire_block_slot(memory.context));
+  EXPECT_EQ(slots.size(), block_slots);
+  EXPECT_EQ(*slots.begin(), launch_slots);
+  EXPECT_EQ(*slots.rbegin(), common_slots - 1);
+  EXPECT_EQ(device::acquire_block_slot(memory.context), device::no_slot);
+  device::release_slot(memory.context, 200);
+  EXPECT_EQ(device::acquire_block_slot(memory.context), 200u);
+  EXPECT_EQ(device::acquire_slot(memory.context), common_slots) << "the others are untouched";
 }
 
 TEST(RequestSlots, serial_counts_uses_that_are_over) {
@@ -132,7 +146,7 @@ TEST(RequestSlots, many_threads_and_the_host) {
     });
   std::vector<std::uint32_t> uses(request_slots);
   while (running > 0)
-    for (std::uint32_t slot = launch_slots; slot < request_slots; ++slot)
+    for (std::uint32_t slot = common_slots; slot < request_slots; ++slot)
       if (for_host[slot].exchange(false))
         memory.release_from_host(slot, ++uses[slot]);
   for (std::thread &thread : all)

@@ -1,0 +1,28 @@
+// How far a call has come that the first warp of a block has begun for all its threads. Host and
+// device.
+#pragma once
+
+#include <cstdint>
+
+namespace gmpi {
+
+enum class Begun : std::uint32_t {
+  unmet,     ///< nobody has looked: some of the block's threads are missing, or it is one thread's
+  elsewhere, ///< it is the proxy's, which does not know of it yet
+  numbered,  ///< the same, and block.ticket is its Attribute's
+  writing,   ///< the proxy is to know of it: all of the block write its data, see block.moving
+  asked,     ///< the proxy knows of it, and its Reply is yet to be awaited
+  reading,   ///< the Reply is there: all of the block read the data, see block.moving
+  replied,   ///< the Reply is in the block's state; what it says is yet to be done
+  nothing,
+  sending,    ///< its slots have been taken
+  receiving,  ///< its message has been found, and is its own (of MPI_Sendrecv: and sent is the
+              ///< other)
+  exchanging, ///< all that is left is to write, as the step says, and to receive
+  carrying,   ///< all that is left is to write or read, as the step says
+  answered,   ///< all that is left is to give the threads what the call returns
+  over,       ///< nothing is left
+  led,        ///< another block makes the grid's call
+};
+
+} // namespace gmpi

@@ -1,0 +1,49 @@
+// What the first warp of a block, whole, does for a call whichever way its messages go: of a grid's
+// call, it arrives and, where it makes the call, tells the other blocks of its end.
+#pragma once
+
+#include "../launch/participant_device.hpp"
+#include "buffers.hpp"
+
+namespace gmpi::device {
+
+constexpr unsigned whole_warp = 0xffffffffu;
+
+/// How a call of scope S ends while its warp is still at it. Lane 0 calls these.
+template <Scope S> GMPI_DEVICE void prepare_end() {
+  BlockState &block = block_state();
+  if constexpr (S == Scope::grid)
+    prepare_command(block, block.living_blocks);
+}
+template <Scope S> GMPI_DEVICE void tell_end_of_call() {
+  if constexpr (S == Scope::grid)
+    give_command(block_state(), GridCommand::done);
+}
+
+/// Whether every thread is given something else than the call's error by it.
+template <Function F> GMPI_DEVICE bool returns_something(const Arguments &a) {
+  return kind_of(F) == Kind::nonblocking || kind_of(F) == Kind::completion || wants_status(a);
+}
+
+/// Whether a block that another has made the grid's call for needs no more of it.
+template <Function F> GMPI_DEVICE bool has_all(const BlockState &block, const Arguments &a) {
+  void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
+  return block.command == GridCommand::done && block.result.error == MPI_SUCCESS &&
+         !returns_something<F>(a) && !is_local(out);
+}
+
+/// Of a grid's call, whether this block is to make it; else `begun` says how far it has come.
+template <Function F, Scope S> GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun) {
+  if (S != Scope::grid || grid_blocks() == 1)
+    return true;
+  BlockState &block = block_state();
+  if (thread_index() == 0)
+    block.command = arrive(block);
+  __syncwarp();
+  if (block.command == GridCommand::lead)
+    return true;
+  begun = has_all<F>(block, a) ? Begun::over : Begun::led;
+  return false;
+}
+
+} // namespace gmpi::device

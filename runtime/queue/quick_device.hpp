@@ -1,0 +1,410 @@
+// The quick way of calls by way of the proxy: the first warp of a block, whole, hands a call over
+// and awaits the first Reply to it, between the barrier at which the block's threads meet and the
+// one behind which a short call is over. All of the block write what is too long for a warp. Where
+// the Reply asks for more, the general way goes on from there.
+//
+// Invariant: where a call is over or answered, nothing of it is left; elsewhere, nothing of it has
+// happened but that its grid has met; of `replied` and `asked` the proxy knows, and block.waiting
+// says how to wait for it.
+#pragma once
+
+#include "../mpi/datatypes_device.hpp"
+#include "../mpi/first_warp_device.hpp"
+#include "call_result.hpp"
+#include "reply_device.hpp"
+
+namespace gmpi::device {
+
+// --- the slot of a blocking call ---
+
+/// The slot that a block's blocking calls of scope S get without waiting for one, or no_slot. Of a
+/// thread's own calls, nobody else's meanwhile.
+template <Scope S> GMPI_DEVICE std::uint32_t kept_slot() {
+  BlockState &block = block_state();
+  if (S == Scope::grid && block.launch_index < launch_slots)
+    return block.launch_index;
+  if (block.own_slot == unknown_slot)
+    block.own_slot = acquire_block_slot(context);
+  return block.own_slot;
+}
+
+/// A call's slot for its Replies. A blocking call of grid scope has its launch's, another its
+/// block's; only where these are taken it is one of those that all share.
+template <Scope S> GMPI_DEVICE std::uint32_t take_slot(bool nonblocking) {
+  if (nonblocking)
+    return acquire_slot(context);
+  BlockState &block = block_state();
+  if (S == Scope::thread) {
+    if (atomicExch(&block.slot_taken, 1u) != 0)
+      return acquire_slot(context);
+    __threadfence_block();
+  }
+  std::uint32_t slot = kept_slot<S>();
+  if (slot != no_slot)
+    return slot;
+  if (S == Scope::thread)
+    atomicExch(&block.slot_taken, 0u);
+  return acquire_slot(context);
+}
+
+/// Gives it back; the one that leads does.
+template <Scope S> GMPI_DEVICE void give_slot(std::uint32_t slot) {
+  if (slot >= common_slots) {
+    release_slot(context, slot);
+  } else if (S == Scope::thread) {
+    __threadfence_block();
+    atomicExch(&block_state().slot_taken, 0u);
+  }
+}
+
+// --- whether a send can be refused ---
+
+/// What the proxy has said of a communicator's size; 0: nothing yet. From host memory: one thread
+/// asks.
+GMPI_OUT_OF_LINE std::uint32_t size_told(MPI_Comm comm) {
+  std::uint64_t word = load_system(context.comm_sizes + comm_hash(comm));
+  return content_of(word) == content_of(to_word(comm)) ? generation_of(word) : 0;
+}
+
+/// The same of those that every thread knows.
+GMPI_DEVICE std::uint32_t known_size(MPI_Comm comm) {
+  return comm == context.world  ? static_cast<std::uint32_t>(context.world_size)
+         : comm == context.self ? 1
+                                : 0;
+}
+
+/// Whether MPI is known to take a send's arguments, on a communicator of `ranks` ranks.
+GMPI_DEVICE bool sends_in_range(const Arguments &a, std::uint32_t ranks) {
+  return a.send_count >= 0 && a.send_tag >= 0 && a.send_tag <= context.tag_upper_bound &&
+         a.dest >= 0 && static_cast<std::uint32_t>(a.dest) < ranks;
+}
+
+GMPI_DEVICE std::uint32_t expected_with_reply(std::uint64_t bytes) {
+  return bytes <= reply_data_bytes ? static_cast<std::uint32_t>(bytes) : 0;
+}
+
+// --- a warp's part ---
+
+/// Leaves the data that came with a Reply, for every thread's own buffer, to the other blocks.
+template <Scope S> GMPI_DEVICE void share_small(std::uint32_t bytes) {
+  if constexpr (S == Scope::grid) {
+    BlockState &block = block_state();
+    auto *from = reinterpret_cast<const std::uint64_t *>(block.small);
+    auto *to = reinterpret_cast<std::uint64_t *>(block.launch->broadcast);
+    for (std::uint32_t i = thread_index(); i * 8 < bytes; i += 32)
+      to[i] = from[i];
+    if (thread_index() == 0)
+      block.launch->task = {nullptr, nullptr, bytes, 0, 0, GridTask::copy};
+  }
+}
+
+/// What lane 0 leaves to end_quickly(): what a call returns, and in the grid's launch, too.
+template <Scope S> GMPI_DEVICE void keep_result(const CallResult &result) {
+  BlockState &block = block_state();
+  block.peer.result = result;
+  if (S == Scope::grid)
+    block.launch->result = result;
+}
+
+/// Of a grid's call, the other blocks go on. What the warp has read and written lies behind it.
+template <Scope S> GMPI_DEVICE void end_as_warp() {
+  __syncwarp();
+  if (lane_index() == 0) {
+    prepare_end<S>();
+    tell_end_of_call<S>();
+  }
+}
+
+/// Takes what the first Reply to a call brings, as block.waiting says, all that most do not need.
+/// Returns how far it has come. `reads`: all of the block can read what is long.
+template <Scope S> GMPI_NOINLINE Begun take_found(Found found, bool reads) {
+  BlockState &block = block_state();
+  const Reply &reply = found.reply;
+  void *out = block.waiting.out;
+  const bool want_status = block.waiting.want_status;
+  const auto bytes = static_cast<std::uint32_t>(reply.bytes);
+  const bool own = out == nullptr, by_payload = reply.kind == ReplyKind::done && bytes != 0;
+  bool ends = is_done(reply.kind) && reply.error == MPI_SUCCESS && (!by_payload || (reads && !own));
+  if (bytes != 0)
+    store_found(found, own ? block.small : static_cast<unsigned char *>(out));
+  keep_found(found);
+  __syncwarp();
+  CallResult result = result_of(unpack_reply(block.reply));
+  // (In every thread's own buffer there may be a datatype's gaps.)
+  ends = ends && (!want_status || !own || result.bytes == bytes);
+  if (!ends) {
+    if (lane_index() == 0)
+      block.stored = !own && !by_payload && is_done(reply.kind);
+    return Begun::replied;
+  }
+  if (own)
+    share_small<S>(bytes);
+  const bool answers = want_status || (own && bytes != 0);
+  const Begun then = answers ? Begun::answered : Begun::over;
+  if (lane_index() == 0) {
+    if (answers) {
+      result.bytes = want_status ? result.bytes : bytes;
+      keep_result<S>(result);
+    }
+    if (by_payload)
+      block.moving = {out, context.payload + std::size_t(block.waiting.slot) * inline_bytes, bytes,
+                      then};
+  }
+  return by_payload ? Begun::reading : then;
+}
+
+/// Awaits the first Reply to a call, as block.waiting says. Returns how far it has come; where it
+/// is over or answered, its slot is yet to be given back, and its end to be told.
+template <Scope S> GMPI_DEVICE Begun await_reply(bool reads) {
+  __syncwarp();
+  const Waiting waiting = block_state().waiting;
+  const Found found = poll_as_warp(waiting, S);
+  const bool empty = found.reply.kind == ReplyKind::done &&
+                     (found.reply.bytes | static_cast<std::uint32_t>(found.reply.error)) == 0;
+  if (!waiting.want_status && waiting.out != nullptr && (empty || store_number(found, waiting.out)))
+    return Begun::over; // what most are
+  return take_found<S>(found, reads);
+}
+static_assert(MPI_SUCCESS == 0);
+
+/// Ends a call that has waited, for its other blocks and its slot. One thread.
+template <Scope S> GMPI_DEVICE void end_answered() {
+  give_slot<S>(block_state().waiting.slot);
+  prepare_end<S>();
+  tell_end_of_call<S>();
+}
+
+/// Awaits the first Reply to a call that has just been asked for, and ends the call where that is
+/// all.
+template <Scope S> GMPI_NOINLINE Begun await_answer() {
+  let_pass(before_first_look);
+  const Begun begun = await_reply<S>(true);
+  __syncwarp();
+  if (lane_index() == 0 && (begun == Begun::over || begun == Begun::answered))
+    end_answered<S>();
+  return begun;
+}
+
+/// What is left of arriving where a grid's only block makes its call.
+template <Scope S> GMPI_DEVICE void arrive_alone() {
+  if (S == Scope::grid && grid_blocks() == 1 && thread_index() == 0)
+    arrive(block_state());
+}
+
+/// Hands a call that communicates over to the proxy. `begun`: unmet, or elsewhere where its grid
+/// has met. Returns how far the call has come.
+template <Function F, Scope S>
+GMPI_DEVICE Begun ask_quickly(Site site, const Arguments &a, Begun begun) {
+  constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
+  if (begun == Begun::unmet) {
+    if (!arrives_to_lead<F, S>(a, begun))
+      return begun;
+    arrive_alone<S>();
+  }
+  if (goes_nowhere(F, a))
+    return Begun::elsewhere;
+  BlockState &block = block_state();
+  const std::uint32_t lane = lane_index();
+  // The ticket takes its time; the sooner it is asked for the better. But who has one must not wait
+  // for a slot, which somebody else may give back only once the proxy has got so far.
+  NextTicket next{};
+  RequestRecord record{};
+  std::uint32_t slot = no_slot;
+  if (!nonblocking && lane == 0) {
+    slot = kept_slot<S>();
+    if (slot != no_slot) {
+      next = next_ticket(context);
+      record = context.records[slot];
+    }
+  }
+  const Buffers buffers = buffers_of(F, a, message_bytes);
+  const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+  const bool own = is_local(buffers.in), tagged = bytes <= tagged_bytes;
+  if (buffers.in_bytes > inline_bytes || buffers.out_bytes == unknown_bytes || (own && !tagged)) {
+    const bool numbered = __shfl_sync(whole_warp, int(slot != no_slot), 0) != 0;
+    if (numbered && lane == 0)
+      block.ticket = await_room(context, next);
+    return numbered ? Begun::numbered : Begun::elsewhere;
+  }
+  const bool in_words = ((reinterpret_cast<std::uint64_t>(buffers.in) | bytes) & 3) == 0;
+  const bool by_warp =
+      bytes == 0 || (!own && in_words && bytes <= static_cast<std::uint32_t>(warp_data_bytes));
+  const std::int32_t at = static_cast<std::int32_t>(lane) * pair_bytes;
+  const auto left = static_cast<std::int32_t>(by_warp ? bytes : 0) - at;
+  // Under way until it is written.
+  const DataPair pair =
+      DataPair::load_words(static_cast<const unsigned char *>(buffers.in) + at, left);
+  bool detached = false;
+  if constexpr (F == Function::Send) {
+    std::uint32_t ranks = known_size(a.comm);
+    if (ranks == 0)
+      ranks = __shfl_sync(whole_warp, lane == 0 ? size_told(a.comm) : 0, 0);
+    detached = sends_in_range(a, ranks);
+  }
+  unsigned long long ticket = 0;
+  if (lane == 0) {
+    if (slot == no_slot) {
+      slot = detached ? 0 : acquire_slot(context);
+      next = next_ticket(context);
+      record = context.records[slot];
+    }
+    Attribute attribute = make_attribute(F, S, site);
+    attribute.inline_in = true;
+    attribute.tagged = bytes != 0 && tagged;
+    attribute.detached = detached;
+    attribute.in_bytes = bytes;
+    pack_call(F, site, a, block.attribute);
+    if (!detached) {
+      attribute.slot = slot;
+      attribute.serial = record.serial;
+      attribute.turn = record.turn;
+    }
+    pack_head(attribute, block.attribute);
+    ticket = await_room(context, next);
+    if (own)
+      write_data(context, ticket, buffers.in, static_cast<std::int32_t>(bytes), 0, 1);
+  }
+  ticket = __shfl_sync(whole_warp, ticket, 0);
+  if (left > 0)
+    pair.store(reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket)) + at / word_bytes,
+               ring_generation(ticket));
+  __syncwarp();
+  if (tagged)
+    write_words_as_warp(context, ticket, block.attribute, lane);
+  const bool waits = !nonblocking && !detached;
+  const Begun then = waits ? Begun::asked : nonblocking ? Begun::answered : Begun::over;
+  if (lane == 0) {
+    const std::uint32_t expected = expected_with_reply(buffers.out_bytes);
+    if (waits)
+      block.waiting = {slot,
+                       record.turn,
+                       expected,
+                       returns_something<F>(a),
+                       false,
+                       site,
+                       is_local(buffers.out)    ? nullptr
+                       : buffers.out == nullptr ? block.small // nothing comes
+                                                : buffers.out};
+    if (nonblocking) {
+      context.records[slot].out = buffers.out;
+      context.records[slot].expected = expected;
+      CallResult result{};
+      result.request = encode_request({slot, context.device, record.serial});
+      keep_result<S>(result);
+    }
+    if (!by_warp && !own) {
+      block.ticket = ticket;
+      block.moving = {ring_payload(context, ticket), buffers.in, bytes, then};
+    }
+  }
+  if (!by_warp && !own)
+    return Begun::writing;
+  if (!waits)
+    end_as_warp<S>();
+  return then;
+}
+
+// --- a block's part ---
+
+/// All of the block write the data of the call that the first warp has begun to hand over. Returns
+/// how far it has come then.
+template <Scope S> GMPI_DEVICE Begun write_together() {
+  BlockState &block = block_state();
+  const Moving moving = block.moving;
+  const unsigned long long ticket = block.ticket;
+  const std::uint32_t rank = thread_index(), size = block_threads();
+  if (moving.bytes <= tagged_bytes) {
+    write_data(context, ticket, moving.from, static_cast<std::int32_t>(moving.bytes),
+               static_cast<std::int32_t>(rank), static_cast<std::int32_t>(size));
+    __syncthreads();
+  } else {
+    copy_share(moving.to, moving.from, moving.bytes, rank, size);
+    __syncthreads();
+    if (rank < 32) {
+      if (rank == 0)
+        fence_system();
+      __syncwarp();
+      write_words_as_warp(context, ticket, block.attribute, rank);
+    }
+  }
+  if (moving.then != Begun::asked && rank < 32)
+    end_as_warp<S>();
+  return moving.then;
+}
+
+/// All of the block read the data that has come with a Reply. Returns how far the call has come
+/// then: over, or answered.
+template <Scope S> GMPI_DEVICE Begun read_together() {
+  const Moving moving = block_state().moving;
+  copy_share(moving.to, moving.from, moving.bytes, thread_index(), block_threads());
+  __syncthreads();
+  if (thread_index() == 0)
+    end_answered<S>();
+  return moving.then;
+}
+
+// --- requests ---
+
+/// Whether such a request is one of this device's, that goes by way of the proxy; `record` is its
+/// slot's then.
+GMPI_DEVICE bool is_own_request(MPI_Request request, RequestRecord &record) {
+  if (request == MPI_REQUEST_NULL || request == null_peer_request() || !is_kernel_request(request))
+    return false;
+  const auto decoded = decode_request(request);
+  if (decoded.device != context.device)
+    return false;
+  record = context.records[decoded.slot];
+  return (record.serial & serial_mask) == decoded.serial;
+}
+
+template <Function F>
+constexpr bool completes_quickly = F == Function::Wait || F == Function::Waitall;
+
+/// Waits for requests as long as that is all there is to it; block.completed counts them.
+template <Function F, Scope S> GMPI_DEVICE Begun complete_quickly(Site site, const Arguments &a) {
+  Begun begun = Begun::unmet;
+  if (!arrives_to_lead<F, S>(a, begun))
+    return begun;
+  arrive_alone<S>();
+  BlockState &block = block_state();
+  constexpr bool one = F == Function::Wait;
+  const int count = one ? 1 : a.count;
+  const MPI_Request *requests = one ? a.request : a.requests;
+  begun = Begun::answered;
+  int i = 0;
+  GMPI_NO_UNROLL
+  for (; i < count; ++i) {
+    RequestRecord record;
+    if (!one && requests[i] == MPI_REQUEST_NULL)
+      continue;
+    if (!is_own_request(requests[i], record) || is_local(record.out)) {
+      begun = Begun::elsewhere;
+      break;
+    }
+    if (thread_index() == 0)
+      block.waiting = {decode_request(requests[i]).slot,
+                       record.turn,
+                       record.expected,
+                       one && wants_status(a),
+                       true,
+                       site,
+                       record.out};
+    if (await_reply<S>(false) == Begun::replied) {
+      begun = Begun::replied;
+      break;
+    }
+    __syncwarp();
+    if (lane_index() == 0)
+      release_slot(context, block.waiting.slot);
+  }
+  if (lane_index() == 0) {
+    block.completed = static_cast<std::uint32_t>(i);
+    if (begun == Begun::answered && !(one && wants_status(a)))
+      keep_result<S>(nothing_received());
+  }
+  if (begun == Begun::answered)
+    end_as_warp<S>();
+  return begun;
+}
+
+} // namespace gmpi::device

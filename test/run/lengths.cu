@@ -1,0 +1,135 @@
+// Messages around every length at which a call takes another way (with its Attribute, by one warp,
+// by the block, beside its Reply, by way of staging memory), at addresses of words and of bytes, into
+// buffers with room for more; by grid, block and thread, and blocks with and without a whole warp.
+// RUN: %gmpicxx %s -o %t
+// RUN: env GMPI_LOWER=queue %ranks 1-3 %t
+// RUN: env GMPI_LOWER=queue GMPI_PEER=1 %ranks 2 %t
+#include "Inputs/check.h"
+
+constexpr int lengths[] = {0,   1,   2,   3,   4,   7,   8,   9,    10,   11,   12,    13,    16,    64,
+                           232, 335, 336, 337, 340, 380, 384, 385,  388,  1023, 1256,  1260,  3071,  3072,
+                           3073, 3076, 4096, 65535, 65536, 65537};
+constexpr int guard = 8, more = 5;
+constexpr int room = 65537 + 4 + 2 * guard + more;
+
+__device__ unsigned char byte_of(int rank, int block, int length, int step, int i) {
+  return static_cast<unsigned char>(31 * rank + 7 * block + 3 * length + 5 * step + i % 251);
+}
+
+__device__ void fill(unsigned char *out, unsigned char *in, int rank, int block, int length, int step,
+                     int first, int stride) {
+  for (int i = first; i < length; i += stride)
+    out[i] = byte_of(rank, block, length, step, i);
+  for (int i = first; i < length + more + 2 * guard; i += stride)
+    in[i - guard] = 0xee;
+}
+
+__device__ void check(const unsigned char *in, int from, int block, int length, int step, int first,
+                      int stride, unsigned *wrong) {
+  for (int i = first; i < length + more + 2 * guard; i += stride) {
+    bool inside = i >= guard && i < guard + length;
+    if (in[i - guard] != (inside ? byte_of(from, block, length, step, i - guard) : 0xee))
+      atomicAdd(wrong, 1u);
+  }
+}
+
+struct Ring {
+  int rank, next, previous;
+};
+
+__global__ void by_grid(unsigned char *outs, unsigned char *ins, Ring ring, int length, int step,
+                        unsigned *wrong) {
+  const int first = threadIdx.x + blockIdx.x * blockDim.x, stride = gridDim.x * blockDim.x;
+  for (int offset : {0, 1, 4}) {
+    unsigned char *out = outs + guard + offset, *in = ins + guard + offset;
+    fill(out, in, ring.rank, 0, length, step, first, stride);
+    MPI_Status status;
+    if (step == 0) {
+      MPI_Sendrecv(out, length, MPI_BYTE, ring.next, 1, in, length + more, MPI_BYTE, ring.previous, 1,
+                   MPI_COMM_WORLD, &status);
+    } else if (step == 1) {
+      MPI_Request requests[2];
+      MPI_Irecv(in, length + more, MPI_BYTE, ring.previous, 2, MPI_COMM_WORLD, &requests[0]);
+      MPI_Isend(out, length, MPI_BYTE, ring.next, 2, MPI_COMM_WORLD, &requests[1]);
+      MPI_Wait(&requests[0], &status);
+      MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    } else if (step == 2) {
+      MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+      MPI_Isend(out, length, MPI_BYTE, ring.next, 3, MPI_COMM_WORLD, &requests[0]);
+      MPI_Irecv(in, length + more, MPI_BYTE, ring.previous, 3, MPI_COMM_WORLD, &requests[2]);
+      MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+      if (requests[0] != MPI_REQUEST_NULL || requests[2] != MPI_REQUEST_NULL)
+        atomicAdd(wrong, 1u);
+    } else if (length <= 65536) {
+      MPI_Send(out, length, MPI_BYTE, ring.next, 4, MPI_COMM_WORLD);
+      MPI_Recv(in, length + more, MPI_BYTE, ring.previous, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Sendrecv(out, length, MPI_BYTE, ring.next, 5, in, length, MPI_BYTE, ring.previous, 5,
+                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (step < 2) {
+      int count = -1;
+      MPI_Get_count(&status, MPI_BYTE, &count);
+      if (count != length || status.MPI_SOURCE != ring.previous || status.MPI_TAG != step + 1)
+        atomicAdd(wrong, 1u);
+    }
+    check(in, ring.previous, 0, length, step, first, stride, wrong);
+    MPI_Barrier(MPI_COMM_WORLD); // all blocks have looked
+  }
+}
+
+__global__ void by_block(unsigned char *outs, unsigned char *ins, Ring ring, int length,
+                         unsigned *wrong) {
+  unsigned char *out = outs + blockIdx.x * room + guard, *in = ins + blockIdx.x * room + guard;
+  for (int step = 0; step < 2; ++step) {
+    fill(out, in, ring.rank, blockIdx.x, length, step, threadIdx.x, blockDim.x);
+    if (step == 0) {
+      MPI_Sendrecv(out, length, MPI_BYTE, ring.next, blockIdx.x, in, length + more, MPI_BYTE,
+                   ring.previous, blockIdx.x, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Request requests[2];
+      MPI_Isend(out, length, MPI_BYTE, ring.next, blockIdx.x, MPI_COMM_WORLD, &requests[0]);
+      MPI_Irecv(in, length, MPI_BYTE, ring.previous, blockIdx.x, MPI_COMM_WORLD, &requests[1]);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    __syncthreads();
+    check(in, ring.previous, blockIdx.x, length, step, threadIdx.x, blockDim.x, wrong);
+    __syncthreads();
+  }
+}
+
+__global__ void by_thread(unsigned char *outs, unsigned char *ins, Ring ring, int length,
+                          unsigned *wrong) {
+  unsigned char *out = outs + threadIdx.x * room + guard, *in = ins + threadIdx.x * room + guard;
+  fill(out, in, ring.rank, threadIdx.x, length, 0, 0, 1);
+  MPI_Sendrecv(out, length, MPI_BYTE, ring.next, threadIdx.x, in, length + more, MPI_BYTE,
+               ring.previous, threadIdx.x, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  check(in, ring.previous, threadIdx.x, length, 0, 0, 1, wrong);
+}
+
+int main(int argc, char **argv) {
+  test::begin(&argc, &argv);
+  test::Array<unsigned char> out(3 * room), in(3 * room);
+  test::Array<unsigned> wrong(1);
+  Ring ring{test::rank, test::next(), test::previous()};
+  auto none_wrong = [&](const char *scope, int length, int blocks, int threads) {
+    test::synchronize();
+    test::expect_each(wrong, [](int) { return 0u; }, scope);
+    if (test::failures != 0)
+      std::fprintf(stderr, "%s: %d bytes, %d blocks of %d threads\n", scope, length, blocks, threads);
+  };
+  wrong.write({0});
+  for (int length : lengths) {
+    for (int step = 0; step < 4; ++step)
+      for (int blocks : {1, 3}) {
+        int threads = step == 3 && length < 400 ? 20 : 64;
+        by_grid<<<blocks, threads>>>(out.data(), in.data(), ring, length, step, wrong.data());
+        none_wrong("grid", length, blocks, threads);
+      }
+    by_block<<<3, 96>>>(out.data(), in.data(), ring, length, wrong.data());
+    none_wrong("block", length, 3, 96);
+    by_thread<<<1, 3>>>(out.data(), in.data(), ring, length, wrong.data());
+    none_wrong("thread", length, 1, 3);
+  }
+  return test::end();
+}
