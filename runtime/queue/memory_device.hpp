@@ -31,6 +31,17 @@
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
 #endif
 
+/// Stands in a translated kernel that has no launch bounds. The functions behind its MPI calls take
+/// 110 registers, so two blocks of 256 threads find room whatever the rest of it takes; nvcc, which
+/// does not see them where they are compiled by themselves, would save registers for more blocks,
+/// and load less at a time.
+#if defined(__CUDACC_RDC__) && !defined(GMPI_FEW_REGISTERS) && !defined(GMPI_KERNEL_REGISTERS) &&  \
+    (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4))
+#define GMPI_KERNEL_REGISTERS __maxnreg__(128)
+#elif !defined(GMPI_KERNEL_REGISTERS)
+#define GMPI_KERNEL_REGISTERS
+#endif
+
 namespace gmpi::device {
 
 /// Ends this thread where a kernel is launched for what a launch does to the device alone: see

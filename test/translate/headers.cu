@@ -36,7 +36,7 @@ OUTER-NEXT: #pragma once
 OUTER-NEXT: #include "../../../src/plain.h" // a neighbour
 OUTER-NEXT: #include "../include/deep/kernels.h"
 KERNELS: #line 1 "include/deep/kernels.h"
-KERNELS: static __global__ void k__queue(::gmpi::Launched gmpi_launched, int n)
+KERNELS: static __global__ void GMPI_KERNEL_REGISTERS k__queue(::gmpi::Launched gmpi_launched, int n)
 KERNELS: #line 5 "include/deep/kernels.h"
 KERNELS-NEXT: #endif
 DEP: out/out.cu:

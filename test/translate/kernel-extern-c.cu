@@ -15,10 +15,10 @@ int main() {
   two<<<1, 1>>>();
 }
 //--- check
-CHECK: extern "C" __global__ void one__queue(::gmpi::Launched gmpi_launched) { ::gmpi::Participant
+CHECK: extern "C" __global__ void GMPI_KERNEL_REGISTERS one__queue(::gmpi::Launched gmpi_launched) { ::gmpi::Participant
 CHECK: extern "C" __global__ void one(void) { ::gmpi::raw_launch(
 CHECK-NEXT: static inline void one__launch(const ::gmpi::Launch &gmpi_launch) { gmpi_launch.queue(static_cast<void (*)()>(one), static_cast<void (*)(::gmpi::Launched)>(one__queue), one__info); }
-CHECK: extern "C" { __global__ void two__queue(::gmpi::Launched gmpi_launched) {
+CHECK: extern "C" { __global__ void GMPI_KERNEL_REGISTERS two__queue(::gmpi::Launched gmpi_launched) {
 CHECK: {{^}}__global__ void two() { ::gmpi::raw_launch(
 CHECK: #line 3 "in.cu"
 CHECK-NEXT: {{^}} }

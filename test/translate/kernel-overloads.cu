@@ -22,7 +22,7 @@ int main() {
   other<<<1, 1>>>();
 }
 //--- check
-CHECK: static __global__ void over__queue(::gmpi::Launched gmpi_launched, int a)
+CHECK: static __global__ void GMPI_KERNEL_REGISTERS over__queue(::gmpi::Launched gmpi_launched, int a)
 CHECK: KernelInfo over__info_3{
 CHECK: static inline void over__launch(const ::gmpi::Launch &gmpi_launch, int a) { {{.*}}(over__queue), over__info_3, a); }
 CHECK-NEXT: over__kernel_3{static_cast<void (*)(int a)>(over), static_cast<void (*)(::gmpi::Launched, int a)>(over__queue), over__info_3};

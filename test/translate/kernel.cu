@@ -24,7 +24,7 @@ CHECK:// Translated by gmpi-translate from "in.cu" (device cuda, lowerings queue
 CHECK-NEXT:#include <gmpi/gmpi.hpp>
 CHECK-NEXT:#line 1 "in.cu"
 CHECK-NEXT:#include <mpi.h>
-CHECK-NEXT:__global__ void ping__queue(::gmpi::Launched gmpi_launched, char *buf, int n, int peer ) { ::gmpi::Participant gmpi_participant(gmpi_launched); // first
+CHECK-NEXT:__global__ void GMPI_KERNEL_REGISTERS ping__queue(::gmpi::Launched gmpi_launched, char *buf, int n, int peer ) { ::gmpi::Participant gmpi_participant(gmpi_launched); // first
 CHECK-NEXT:  /* kept */ ::gmpi::grid::MPI_Send({[[FILE:0x[0-9a-f]+]], 3}, buf, n, MPI_CHAR, peer, 0,
 CHECK-NEXT:           MPI_COMM_WORLD);
 CHECK-NEXT:}

@@ -9,6 +9,10 @@
 // RUN: %compile-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none enough.cu -o out.cu && FileCheck --check-prefix=ENOUGH --input-file=out.cu check
 // RUN: %compile-cuda out.cu
+// A kernel without them may have as many registers as its calls need, unless the user says otherwise.
+// RUN: %gmpi-translate --cuda-path=none none.cu -o out.cu && FileCheck --check-prefix=NONE --input-file=out.cu check
+// RUN: %compile-cuda -Werror all-warnings -Xptxas -v out.cu
+// RUN: %compile-cuda -DGMPI_KERNEL_REGISTERS= out.cu
 
 //--- threads.cu
 #include <mpi.h>
@@ -26,7 +30,16 @@ void launch(int *data) { k<1024><<<1, 1024>>>(data); }
 constexpr int threads = 256;
 __global__ void __launch_bounds__(threads, 2) k(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
 __global__ void __launch_bounds__(1024) without(int *data) { *data = 1; }
+//--- none.cu
+#include <mpi.h>
+__global__ void k(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+__global__ void __launch_bounds__(256, 2) bound(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+#define KERNEL(name) __global__ void name
+KERNEL(argument)(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
 //--- check
 FEW: #define GMPI_FEW_REGISTERS
 FEW-NEXT: #include <gmpi/gmpi.hpp>
 ENOUGH-NOT: GMPI_FEW_REGISTERS
+NONE: __global__ void GMPI_KERNEL_REGISTERS k__queue(
+NONE: __launch_bounds__(256, 2) bound__queue(
+NONE: KERNEL(argument__queue)(

@@ -149,6 +149,10 @@ bool saysWhetherSeparate(const Flag &Flag) {
   return isFlag(Flag, "-rdc") || isFlag(Flag, "--relocatable-device-code");
 }
 
+bool limitsRegisters(const Flag &Flag) {
+  return isFlag(Flag, "-maxrregcount") || isFlag(Flag, "--maxrregcount");
+}
+
 bool saysArchitecture(const Flag &Flag) {
   return isFlag(Flag, "-arch") || isFlag(Flag, "--gpu-architecture") || isFlag(Flag, "-gencode") ||
          isFlag(Flag, "--generate-code");

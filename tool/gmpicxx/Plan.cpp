@@ -234,6 +234,7 @@ private:
     if (Translated) {
       append(Command, standardWords());
       append(Command, separateWords());
+      append(Command, registerWords());
       append(Command, quoteFolderWords(folderOf(Input.Path)));
     }
     for (const Flag &Flag : Given.Flags)
@@ -265,6 +266,12 @@ private:
   Words separateWords() const {
     bool Said = any_of(Given.Flags, saysWhetherSeparate);
     return isCuda() && !Said ? Words{"-rdc=true"} : Words{};
+  }
+
+  /// A kernel without launch bounds may have 128 registers, unless the user says how many.
+  Words registerWords() const {
+    bool Said = any_of(Given.Flags, limitsRegisters);
+    return isCuda() && Said ? Words{"-DGMPI_KERNEL_REGISTERS="} : Words{};
   }
 
   Words languageWords(Language Source) const {

@@ -70,7 +70,7 @@ __global__ void k() {}
 int main() { k<<<1, 1>>>(); }
 //--- check
 CHECK: in.cu:4:{{[0-9]+}}: error: gmpi-translate has made a mistake: its translation of this does not parse ({{.*}}), so nothing is written [gmpi-output-does-not-parse]
-CHECK-NEXT: {{^ *[0-9]+ \| __global__ void k__queue.*gmpi_participant}}
+CHECK-NEXT: {{^ *[0-9]+ \| __global__ void GMPI_KERNEL_REGISTERS k__queue.*gmpi_participant}}
 CHECK: note: it is not your program's fault; please report this message with the code that it points to{{$}}
 SPLIT: split.cu:3:{{[0-9]+}}: error: gmpi-translate has made a mistake: {{.*}}[gmpi-output-does-not-parse]
 SPLIT: note: {{.*}}; --lower=queue may get around it

@@ -18,4 +18,4 @@ int main() { k<<<1, 1>>>(nullptr); }
 CHECK: in.cu:4:52: error: 'k' cannot be split: this barrier of the whole grid is where it cannot suspend [gmpi-split-barrier]
 CHECK: note: call the barrier in the kernel itself, or in a function that the kernel calls by its name
 WARN: in.cu:4:52: warning: 'k' cannot be split: this barrier of the whole grid is where it cannot suspend [gmpi-split-barrier]
-OUT: void k__queue(
+OUT: void GMPI_KERNEL_REGISTERS k__queue(

@@ -28,5 +28,5 @@ CHECK: note: declare the variable in a statement of its own, before the statemen
 CHECK: in.cu:8:59: error: 'pack' cannot be split: this declaration cannot be taken apart [gmpi-split-declaration]
 WARN: in.cu:3:19: warning: 'aligned' cannot be split: this declaration cannot be taken apart [gmpi-split-declaration]
 WARN: in.cu:8:59: warning: 'pack' cannot be split: this declaration cannot be taken apart [gmpi-split-declaration]
-OUT: void aligned__queue(
-OUT: void pack__queue(
+OUT: void GMPI_KERNEL_REGISTERS aligned__queue(
+OUT: void GMPI_KERNEL_REGISTERS pack__queue(

@@ -26,5 +26,5 @@ CHECK: note: make the call in a statement of its own, and use its result behind 
 CHECK: in.cu:9:12: error: 'branches' cannot be split: the MPI call cannot be taken out of this expression [gmpi-split-expression]
 WARN: in.cu:6:3: warning: 'order' cannot be split: the MPI call cannot be taken out of this expression [gmpi-split-expression]
 WARN: in.cu:9:12: warning: 'branches' cannot be split: the MPI call cannot be taken out of this expression [gmpi-split-expression]
-OUT: void order__queue(
-OUT: void branches__queue(
+OUT: void GMPI_KERNEL_REGISTERS order__queue(
+OUT: void GMPI_KERNEL_REGISTERS branches__queue(

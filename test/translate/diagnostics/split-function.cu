@@ -29,5 +29,5 @@ CHECK: note: make it an ordinary function: defined in its class or outside of an
 CHECK: in.cu:7:29: error: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
 WARN: in.cu:5:26: warning: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
 WARN: in.cu:7:29: warning: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
-OUT: void member__queue(
-OUT: void specialised__queue(
+OUT: void GMPI_KERNEL_REGISTERS member__queue(
+OUT: void GMPI_KERNEL_REGISTERS specialised__queue(

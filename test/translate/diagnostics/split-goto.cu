@@ -18,4 +18,4 @@ int main() { k<<<1, 1>>>(3); }
 CHECK: in.cu:3:1: error: 'k' cannot be split: it makes MPI calls for its whole grid and has labels [gmpi-split-goto]
 CHECK: note: write loops and branches instead of goto
 WARN: in.cu:3:1: warning: 'k' cannot be split: it makes MPI calls for its whole grid and has labels [gmpi-split-goto]
-OUT: void k__queue(
+OUT: void GMPI_KERNEL_REGISTERS k__queue(

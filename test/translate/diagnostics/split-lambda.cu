@@ -18,4 +18,4 @@ CHECK: in.cu:3:15: error: 'k' cannot be split: this lambda in it makes MPI calls
 CHECK: note: make the lambda a __device__ function
 CHECK: in.cu:3:27: note: the call is here
 WARN: in.cu:3:15: warning: 'k' cannot be split: this lambda in it makes MPI calls for the whole grid [gmpi-split-lambda]
-OUT: void k__queue(
+OUT: void GMPI_KERNEL_REGISTERS k__queue(

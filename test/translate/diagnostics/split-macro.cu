@@ -18,4 +18,4 @@ int main() { k<<<1, 1>>>(3); }
 CHECK: in.cu:4:3: error: 'k' cannot be split: this comes from a macro and would have to be rewritten [gmpi-split-macro]
 CHECK: note: write it out; an MPI call as a macro's argument works where the macro evaluates it once, first of all
 WARN: in.cu:4:3: warning: 'k' cannot be split: this comes from a macro and would have to be rewritten [gmpi-split-macro]
-OUT: void k__queue(
+OUT: void GMPI_KERNEL_REGISTERS k__queue(

@@ -31,5 +31,5 @@ CHECK: note: keep an index instead of a pointer, or point there again after the 
 CHECK: in.cu:14:12: error: 'passes' cannot be split: 'here' may point into __shared__ memory and is live across an MPI call [gmpi-split-shared-pointer]
 WARN: in.cu:8:8: warning: 'k' cannot be split: 'mine' may point into __shared__ memory and is live across an MPI call [gmpi-split-shared-pointer]
 WARN: in.cu:14:12: warning: 'passes' cannot be split: 'here' may point into __shared__ memory and is live across an MPI call [gmpi-split-shared-pointer]
-OUT: void k__queue(
-OUT: void passes__queue(
+OUT: void GMPI_KERNEL_REGISTERS k__queue(
+OUT: void GMPI_KERNEL_REGISTERS passes__queue(

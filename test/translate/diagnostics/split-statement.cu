@@ -15,4 +15,4 @@ int main() { k<<<1, 1>>>(); }
 CHECK: in.cu:3:3: error: 'k' cannot be split: this kind of statement makes an MPI call for the whole grid [gmpi-split-statement]
 CHECK: note: make the call outside of it
 WARN: in.cu:3:3: warning: 'k' cannot be split: this kind of statement makes an MPI call for the whole grid [gmpi-split-statement]
-OUT: void k__queue(
+OUT: void GMPI_KERNEL_REGISTERS k__queue(

@@ -28,4 +28,4 @@ int main() { k<<<1, 1>>>(nullptr); }
 CHECK: in.cu:12:11: error: 'k' cannot be split: its variable 'kept' of type 'Counted' is live across an MPI call, and is not trivially copyable [gmpi-split-type]
 CHECK: note: declare it after the call or in a block of its own before it, or keep what it holds in device memory
 WARN: in.cu:12:11: warning: 'k' cannot be split: its variable 'kept' of type 'Counted' is live across an MPI call, and is not trivially copyable [gmpi-split-type]
-OUT: void k__queue(
+OUT: void GMPI_KERNEL_REGISTERS k__queue(

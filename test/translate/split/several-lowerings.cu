@@ -27,7 +27,7 @@ int main() {
   own<<<1, 32>>>(nullptr);
 }
 //--- check
-CHECK: __global__ void k__queue(::gmpi::Launched gmpi_launched, int *buf, int n) { ::gmpi::Participant gmpi_participant(gmpi_launched);
+CHECK: __global__ void GMPI_KERNEL_REGISTERS k__queue(::gmpi::Launched gmpi_launched, int *buf, int n) { ::gmpi::Participant gmpi_participant(gmpi_launched);
 CHECK-NEXT: buf[threadIdx.x] = n;
 CHECK-NEXT: ::gmpi::grid::MPI_Barrier({{.*}} 4}, MPI_COMM_WORLD);
 CHECK: template <int gmpi_resume> __global__ void k__segment(::gmpi::Segment gmpi_segment, int *buf, int n) { {{.*}}
@@ -37,7 +37,7 @@ CHECK: static inline ::gmpi::SplitKernel k__split() { return ::gmpi::split_kerne
 CHECK-NEXT: static inline void k__launch(const ::gmpi::Launch &gmpi_launch, int *buf, int n) { gmpi_launch.split(static_cast<void (*)(decltype(buf), decltype(n))>(k), static_cast<void (*)(::gmpi::Launched, decltype(buf), decltype(n))>(k__queue), k__split, k__info, buf, n); }
 CHECK-NEXT: static const ::gmpi::Kernel k__kernel{k, k__queue, k__split, k__info};
 CHECK-NEXT: #line 6
-CHECK-NEXT: template <class T> __global__ void t__queue(::gmpi::Launched gmpi_launched, T *buf) { ::gmpi::Participant gmpi_participant(gmpi_launched);
+CHECK-NEXT: template <class T> __global__ void GMPI_KERNEL_REGISTERS t__queue(::gmpi::Launched gmpi_launched, T *buf) { ::gmpi::Participant gmpi_participant(gmpi_launched);
 CHECK-NEXT: // each block for itself
 CHECK-NEXT: ::gmpi::block::MPI_Send({{.*}} 8}, buf + blockIdx.x,
 CHECK-NEXT: ::gmpi::grid::MPI_Barrier({{.*}} 9}, MPI_COMM_WORLD);
@@ -49,7 +49,7 @@ CHECK: template <class T> static inline ::gmpi::SplitKernel t__split() { return 
 CHECK-NEXT: template <class T> static inline void t__launch(const ::gmpi::Launch &gmpi_launch, T *buf) { gmpi_launch.split(static_cast<void (*)(decltype(buf))>(t<T>), static_cast<void (*)(::gmpi::Launched, decltype(buf))>(t__queue<T>), t__split<T>, t__info, buf); }
 CHECK-NEXT: template <class T> static inline auto t__pointer() { static const ::gmpi::Kernel gmpi_kernel(&t<T>, &t__queue<T>, t__split<T>, t__info); return &t<T>; }
 CHECK-NEXT: #line 11
-CHECK-NEXT: __global__ void own__queue(::gmpi::Launched gmpi_launched, int *buf) { ::gmpi::Participant gmpi_participant(gmpi_launched);
+CHECK-NEXT: __global__ void GMPI_KERNEL_REGISTERS own__queue(::gmpi::Launched gmpi_launched, int *buf) { ::gmpi::Participant gmpi_participant(gmpi_launched);
 CHECK-NEXT: // each block for itself
 CHECK-NEXT: ::gmpi::block::MPI_Send({{.*}} 13}, buf + blockIdx.x,
 CHECK: static inline void own__launch(const ::gmpi::Launch &gmpi_launch, int *buf) { gmpi_launch.queue(static_cast<void (*)(decltype(buf))>(own), static_cast<void (*)(::gmpi::Launched, decltype(buf))>(own__queue), own__info, buf); }

@@ -165,4 +165,4 @@ REMARK: in.cu:111: {{.*}}: kernel 'variable_of_a_class' cannot be split there
 REMARK: in.cu:117: {{.*}}: kernel 'behind_a_label' cannot be split there
 REMARK: in.cu:124: {{.*}}: other threads of its block may write to `tile` in __shared__ memory (line 126) meanwhile, and end before the grid meets again
 JSON: "notSplit": "before the grid meets again there is '__syncthreads' (line 10)"
-CHECK: void barrier__queue(
+CHECK: void GMPI_KERNEL_REGISTERS barrier__queue(

@@ -152,6 +152,9 @@ bool KernelLowering::namesAreFree() {
 }
 
 void KernelLowering::rewriteInPlace() {
+  // (A name that is a macro's argument stays one word: it may be pasted.)
+  if (!K.Definition->hasAttr<CUDALaunchBoundsAttr>() && !K.Definition->getLocation().isMacroID())
+    L.Changes.insert(S.Name.Begin, "GMPI_KERNEL_REGISTERS ");
   L.Changes.insert({S.Name.Begin.File, S.Name.End}, "__queue");
   Span Parameters{{S.Name.Begin.File, S.OpenParen.Offset + 1}, S.CloseParen.Offset};
   if (S.Parameters.empty()) // `()` or `(void)`
