@@ -1,8 +1,9 @@
 // MPI's functions as kernels call them: device::MPI_Send<Scope::grid>(site, ...) and so on. Here it
 // is decided whether a call goes by way of the proxy (../queue) or from kernel to kernel (../peer).
 //
-// Where a device has both ways, a block's first warp decides (begin_*), and a short call from
-// kernel to kernel is over then. What is longer, or waits for others, goes on in peer::MPI_*.
+// A block's first warp begins a call, whichever way it goes, and a short one is over then
+// (begin_together). What is longer, or waits for others, goes on in either_way::MPI_*, and from
+// there in peer::MPI_* or by_queue::MPI_*.
 //
 // Functions that are compiled by themselves (-rdc=true) save many of the registers they use. So
 // each way of a call is one such function, what most calls do without is a function of its own, and

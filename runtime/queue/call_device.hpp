@@ -1,6 +1,7 @@
-// One MPI call from a kernel by way of the proxy, from the first barrier to the last: hand the data
-// and an Attribute to the proxy, serve the copies it asks for, and give every thread what the call
-// returns.
+// The general way of an MPI call by way of the proxy: hand the data and an Attribute over, serve
+// the copies that are asked for, and give every thread what the call returns. Threads alone go it
+// from the beginning, and blocks some of whose threads have left; others from where
+// quick_device.hpp leaves a call.
 //
 // A call of grid scope: all blocks arrive; the block that completes the rendezvous makes the call
 // as a BlockTeam would, and the others wait in serve(), helping with large copies.

@@ -4,8 +4,8 @@
 //
 // turns into
 //
-//   __global__ void k__queue(::gmpi::Launched gmpi_launched, int n) { ::gmpi::Participant ...; ...
-//   } static constexpr ::gmpi::KernelInfo k__info{...};
+//   __global__ void GMPI_KERNEL_REGISTERS k__queue(::gmpi::Launched gmpi_launched, int n) {
+//   ::gmpi::Participant ...; ... } static constexpr ::gmpi::KernelInfo k__info{...};
 //   __global__ void k(int n) { ::gmpi::raw_launch({"k", ...}, n); }
 //   static inline void k__launch(const ::gmpi::Launch &gmpi_launch, int n) {
 //   gmpi_launch.queue(...); } static const ::gmpi::Kernel k__kernel{k, k__queue, k__info};
