@@ -149,7 +149,12 @@ bool saysWhetherSeparate(const Flag &Flag) {
   return isFlag(Flag, "-rdc") || isFlag(Flag, "--relocatable-device-code");
 }
 
-bool limitsRegisters(const Flag &Flag) {
+bool saysRegisters(const Flag &Flag) {
+  for (StringRef Name : {"-Xptxas", "--ptxas-options"})
+    if (isFlag(Flag, Name))
+      return any_of(splitAtCommas(valueOf(Flag, Name)), [](StringRef Option) {
+        return Option == "-O0" || Option == "-O1" || Option.contains("maxrregcount");
+      });
   return isFlag(Flag, "-maxrregcount") || isFlag(Flag, "--maxrregcount");
 }
 

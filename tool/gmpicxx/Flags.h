@@ -37,8 +37,10 @@ FlagShape shapeOf(llvm::StringRef Argument);
 
 /// Whether the flag decides if device code is compiled as a whole program or for nvcc's linker.
 bool saysWhetherSeparate(const Flag &Flag);
-/// Whether it says how many registers a kernel may have.
-bool limitsRegisters(const Flag &Flag);
+
+/// Whether the flag says how many registers kernels may have, or that device code is to be
+/// optimized so little that they need more.
+bool saysRegisters(const Flag &Flag);
 
 /// Whether the flag says for which GPUs device code is made.
 bool saysArchitecture(const Flag &Flag);

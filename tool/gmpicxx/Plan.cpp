@@ -270,7 +270,7 @@ private:
 
   /// A kernel without launch bounds may have 128 registers, unless the user says how many.
   Words registerWords() const {
-    bool Said = any_of(Given.Flags, limitsRegisters);
+    bool Said = any_of(Given.Flags, saysRegisters);
     return isCuda() && Said ? Words{"-DGMPI_KERNEL_REGISTERS="} : Words{};
   }
 
