@@ -46,4 +46,10 @@ template <Function F, Scope S> GMPI_DEVICE bool arrives_to_lead(const Arguments 
   return false;
 }
 
+/// What is left of arriving where a grid's only block makes its call.
+template <Scope S> GMPI_DEVICE void arrive_alone() {
+  if (S == Scope::grid && grid_blocks() == 1 && thread_index() == 0)
+    arrive(block_state());
+}
+
 } // namespace gmpi::device

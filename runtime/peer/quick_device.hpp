@@ -567,8 +567,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
     if (!arrives_to_lead<F, S>(a, begun))
       return begun;
   }
-  if (S == Scope::grid && grid_blocks() == 1 && thread_index() == 0)
-    arrive(block_state()); // what takes longer asks for it
+  arrive_alone<S>();
   return try_quickly<F, S>(a);
 }
 

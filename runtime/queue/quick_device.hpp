@@ -185,12 +185,6 @@ template <Scope S> GMPI_NOINLINE Begun await_answer() {
   return begun;
 }
 
-/// What is left of arriving where a grid's only block makes its call.
-template <Scope S> GMPI_DEVICE void arrive_alone() {
-  if (S == Scope::grid && grid_blocks() == 1 && thread_index() == 0)
-    arrive(block_state());
-}
-
 /// Hands a call that communicates over to the proxy. `begun`: unmet, or elsewhere where its grid
 /// has met. Returns how far the call has come.
 template <Function F, Scope S>

@@ -148,7 +148,8 @@ struct Found {
 };
 constexpr std::uint32_t lane_bytes = 2 * word_bytes, reply_lanes = reply_words / 2;
 
-/// What passes, in cycles, from the writing of an Attribute until its Reply is first looked for.
+/// Cycles that a warp lets pass before it first looks for the Reply to an Attribute: beside what it
+/// does meanwhile.
 constexpr std::uint32_t before_first_look = 250;
 
 /// A block's first warp, whole, waits for a Reply.
