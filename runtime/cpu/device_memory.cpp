@@ -2,6 +2,7 @@
 
 #include "block_scheduler.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -50,6 +51,21 @@ std::size_t device_memory_total() {
   return total;
 }
 
+// Pages that can be read and written; they are 0.
+bool DeviceMemory::map_pages(char *at, std::size_t bytes, MemoryKind kind, off_t &offset) {
+  if (kind == MemoryKind::device && file_ < 0)
+    file_ = memfd_create("gmpi-device-memory", MFD_CLOEXEC);
+  if (kind != MemoryKind::device || file_ < 0)
+    return mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
+  offset = file_bytes_;
+  const auto size = static_cast<off_t>(bytes);
+  if (ftruncate(file_, file_bytes_ + size) != 0 ||
+      mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, offset) == MAP_FAILED)
+    return false;
+  file_bytes_ += size;
+  return true;
+}
+
 void *DeviceMemory::allocate(std::size_t bytes, MemoryKind kind) {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t padded = round_up(std::max<std::size_t>(bytes, 1), alignment);
@@ -63,13 +79,15 @@ void *DeviceMemory::allocate(std::size_t bytes, MemoryKind kind) {
   if (mapped == MAP_FAILED)
     return nullptr;
   char *data = static_cast<char *>(mapped) + guard;
-  if (mprotect(data, pages, PROT_READ | PROT_WRITE) != 0) {
+  off_t offset = -1;
+  if (!map_pages(data, pages, kind, offset)) {
     munmap(mapped, mapped_bytes);
     return nullptr;
   }
   char *begin = data + pages - padded;
   std::memset(begin + bytes, untouched, padded - bytes);
-  Allocation allocation{kind, bytes, reinterpret_cast<std::uintptr_t>(mapped), mapped_bytes};
+  Allocation allocation{kind,         bytes,  reinterpret_cast<std::uintptr_t>(mapped),
+                        mapped_bytes, offset, ++allocated_count_};
   allocations_[reinterpret_cast<std::uintptr_t>(begin)] = allocation;
   allocated_ += bytes;
   return begin;
@@ -91,6 +109,9 @@ bool DeviceMemory::free(void *pointer, bool host) {
   // Fresh pages of no access over the old ones: the memory goes back to the system.
   mmap(reinterpret_cast<void *>(a.mapped), a.mapped_bytes, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (a.offset >= 0)
+    fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, a.offset,
+              static_cast<off_t>(a.mapped_bytes - 2 * guard));
   if (++freed_kept_ > freed_kept_most)
     forget_oldest_freed();
   return true;
@@ -134,7 +155,11 @@ bool DeviceMemory::find(const void *pointer, Found &found) {
   auto it = holder(reinterpret_cast<std::uintptr_t>(pointer));
   if (it == allocations_.end() || it->second.freed)
     return false;
-  found = {it->second.kind, it->first, it->second.bytes};
+  const Allocation &a = it->second;
+  const std::uintptr_t first_page = a.mapped + guard;
+  found = {a.kind, it->first, a.bytes, a.id, -1};
+  if (a.offset >= 0)
+    found.offset = a.offset + static_cast<off_t>(it->first - first_page);
   return true;
 }
 

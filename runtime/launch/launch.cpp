@@ -2,6 +2,7 @@
 // itself.
 #include "launch.hpp"
 
+#include "../peer/links.hpp"
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
 #include "../split/driver.hpp"
@@ -72,6 +73,8 @@ cudaError_t run(const KernelEntry &entry, const Configuration &configuration, vo
   LaunchState *state = queue.begin_launch({&entry, Clock::now(), configuration.stream}, index);
   Launched launched{state, index};
   count(entry, Lowering::queue, {.launches = 1});
+  if (peer::Links *links = peer::Links::instance())
+    links->offers().before_launch();
   proxy->launch_begins();
   cudaError_t error = launch_on_device(entry, configuration, &launched, arguments,
                                        resident || configuration.cooperative);

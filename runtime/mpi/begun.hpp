@@ -18,6 +18,7 @@ enum class Begun : std::uint32_t {
   sending,    ///< its slots have been taken
   receiving,  ///< its message has been found, and is its own (of MPI_Sendrecv: and sent is the
               ///< other)
+  matched,    ///< it receives a long message, and waits for the request that this has matched
   exchanging, ///< all that is left is to write, as the step says, and to receive
   carrying,   ///< all that is left is to write or read, as the step says
   answered,   ///< all that is left is to give the threads what the call returns

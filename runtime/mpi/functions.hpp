@@ -27,6 +27,8 @@ enum class Function : std::uint8_t {
   leave,   ///< the last thread of a launch has left its kernel
   carried, ///< a wait that the proxy was told of is over: from kernel to kernel
   progress, ///< kernels of this rank exchange messages, though some of them wait
+  offer,     ///< a long receive's buffer may be mapped by other ranks: in_bytes is its address
+  map_offer, ///< another rank's buffer that this rank sends to: in_bytes says which
 };
 
 enum class Kind : std::uint8_t {

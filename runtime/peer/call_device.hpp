@@ -14,9 +14,11 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
   const Request &request = state.requests[index];
   if (!wait) {
     if (team.leads()) {
-      shared.work = look_for_work(state, index);
-      if (shared.work.kind == WorkKind::none && state_of(request) == RequestState::done)
+      const Glance seen(state, index);
+      if (is_done(state, index, seen))
         shared.work.kind = WorkKind::over;
+      else
+        shared.work = look_for_work(state, index, seen);
     }
     team.sync();
     WorkKind found = shared.work.kind;
@@ -55,11 +57,6 @@ template <> struct OwnShare<ThreadTeam> {
   GMPI_DEVICE Share *get() { return &share; }
 };
 
-GMPI_DEVICE MPI_Request request_for(std::uint32_t index) {
-  return index == nothing ? null_peer_request()
-                          : encode_request({index, peer_device, context.records[index].serial});
-}
-
 /// Waits for a send that has only begun, if it has.
 template <class Team>
 GMPI_NOINLINE void finish_send(Team team, Call call, const Comm &comm, int dest, int tag) {
@@ -76,15 +73,14 @@ GMPI_NOINLINE void exchange_messages(Team team, Call call, const Comm &comm, con
                                      const Buffers &buffers, Begun begun) {
   Share &shared = team.shared();
   std::uint32_t sending = nothing;
-  if (begun != Begun::receiving) {
+  if (begun != Begun::receiving && begun != Begun::matched) {
     send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, true,
          begun == Begun::sending);
     team.sync();
     sending = shared.request;
     team.sync();
   }
-  receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
-          begun == Begun::receiving);
+  receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, begun);
   if (sending == nothing)
     return;
   team.sync();
@@ -106,7 +102,7 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
   using Team = std::remove_const_t<decltype(team)>;
   const Call call{F, Team::scope, site};
   Comm &comm = *find_comm(a.comm);
-  const bool sending = begun == Begun::sending, receiving = begun == Begun::receiving;
+  const bool sending = begun == Begun::sending;
   if constexpr (kind_of(F) == Kind::collective) {
     constexpr bool rooted = F == Function::Bcast || F == Function::Reduce;
     constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
@@ -120,10 +116,11 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
                reduction, datatype, sending);
     return nothing_received();
   } else if constexpr (F == Function::Recv) {
-    receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, receiving);
+    receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, begun);
     return team.shared().result;
   } else if constexpr (F == Function::Irecv) {
-    begin_to_receive(team, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes);
+    begin_to_receive(team, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
+                     begun == Begun::receiving);
     CallResult result{};
     result.request = request_for(team.shared().request);
     return result;
@@ -133,7 +130,8 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
       return team.shared().result;
     }
     if (a.source != MPI_PROC_NULL) {
-      receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false);
+      receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
+              Begun::nothing);
       return team.shared().result;
     }
     if (a.dest != MPI_PROC_NULL) {

@@ -1,9 +1,10 @@
-// CUDA IPC. Opening a handle enables access between the two GPUs, or fails.
+// CUDA IPC. Opening a handle enables access between the two GPUs, or fails. What the runtime's API
+// does not tell of an allocation, the driver's does, reached through the runtime: programs need not
+// link with the driver's library.
 #include "exported_memory.hpp"
 
-#include <cuda_runtime.h>
-
 #include <cstring>
+#include <cuda.h>
 
 namespace gmpi::peer {
 
@@ -15,6 +16,26 @@ bool succeeded(cudaError_t error) {
   if (error != cudaSuccess)
     cudaGetLastError();
   return error == cudaSuccess;
+}
+
+template <class F> F driver_function(const char *name) {
+  void *entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  bool has =
+      succeeded(cudaGetDriverEntryPointByVersion(name, &entry, 12000, cudaEnableDefault, &found));
+  return has && found == cudaDriverEntryPointSuccess ? reinterpret_cast<F>(entry) : nullptr;
+}
+
+/// A value of 0 where nothing is allocated there.
+template <class T> T attribute_of(std::uint64_t address, CUpointer_attribute which) {
+  using Function = CUresult (*)(void *, CUpointer_attribute, CUdeviceptr);
+  static const auto get = driver_function<Function>("cuPointerGetAttribute");
+  T value{};
+  bool found = get != nullptr && get(&value, which, CUdeviceptr(address)) == CUDA_SUCCESS;
+  return found ? value : T{};
+}
+std::uint64_t id_of_allocation(std::uint64_t address) {
+  return attribute_of<unsigned long long>(address, CU_POINTER_ATTRIBUTE_BUFFER_ID);
 }
 } // namespace
 
@@ -49,5 +70,43 @@ void *map_exported(const ExportHandle &handle, std::size_t) {
 }
 
 void unmap_exported(void *memory, std::size_t) { cudaIpcCloseMemHandle(memory); }
+
+bool find_allocation(std::uint64_t address, int device, Allocation &found) {
+  using Function = CUresult (*)(CUdeviceptr *, std::size_t *, CUdeviceptr);
+  static const auto range = driver_function<Function>("cuMemGetAddressRange");
+  cudaPointerAttributes attributes{};
+  if (!succeeded(cudaPointerGetAttributes(&attributes, reinterpret_cast<const void *>(address))) ||
+      attributes.type != cudaMemoryTypeDevice || attributes.device != device)
+    return false;
+  CUdeviceptr begin = 0;
+  std::size_t bytes = 0;
+  if (range == nullptr || range(&begin, &bytes, CUdeviceptr(address)) != CUDA_SUCCESS)
+    return false;
+  found = {begin, bytes, id_of_allocation(begin)};
+  return found.id != 0;
+}
+
+bool still_allocated(const Allocation &allocation) {
+  return id_of_allocation(allocation.begin) == allocation.id;
+}
+
+bool export_allocation(const Allocation &allocation, ExportHandle &handle) {
+  cudaIpcMemHandle_t ipc;
+  if (!attribute_of<int>(allocation.begin, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE) ||
+      !succeeded(cudaIpcGetMemHandle(&ipc, reinterpret_cast<void *>(allocation.begin))))
+    return false;
+  std::memcpy(&handle, &ipc, sizeof(ipc));
+  return true;
+}
+
+bool store_words(void *to, const std::uint64_t *words, std::size_t count, cudaStream_t stream) {
+  return succeeded(cudaMemcpyAsync(to, words, count * sizeof(*words), cudaMemcpyDefault, stream)) &&
+         succeeded(cudaStreamSynchronize(stream));
+}
+bool load_words(const void *from, std::uint64_t *words, std::size_t count, cudaStream_t stream) {
+  return succeeded(
+             cudaMemcpyAsync(words, from, count * sizeof(*words), cudaMemcpyDefault, stream)) &&
+         succeeded(cudaStreamSynchronize(stream));
+}
 
 } // namespace gmpi::peer

@@ -41,6 +41,8 @@ constexpr std::uint32_t max_requests = 1024; ///< by request slot
 constexpr std::uint32_t counted_context_bits = 14, context_bits = 20;
 static_assert(max_peers <= 1u << (context_bits - counted_context_bits));
 constexpr std::uint32_t any_source = 0xffff;
+/// So many of a rank's allocations the others can map at a time.
+constexpr std::uint32_t max_offers = 64;
 
 /// Of messages that have arrived before their receive, so many are kept with up to small_bytes of
 /// data (or none yet), and so many with more.
@@ -135,14 +137,44 @@ GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t 
   return header;
 }
 
-/// What a rank's memory holds for the others to write, by offset in bytes.
+/// The answer to a message that waits for its match: two packets, of which the first names the
+/// request that has matched, and which use of it; and, for the data of an announced message, one of
+/// the receiver's offers, by its place and number (0: none). The second says how far behind that
+/// allocation's begin the data belongs.
+constexpr std::uint32_t ack_packets = 2;
+struct Match {
+  std::uint32_t request, serial, place, number;
+};
+GMPI_HOST_DEVICE constexpr std::uint64_t pack_match(const Match &match) {
+  static_assert(max_requests <= 1u << 10 && max_offers <= 1u << 6);
+  return match.request | std::uint64_t(match.place) << 10 |
+         std::uint64_t(match.serial & 0xffff) << 16 | std::uint64_t(match.number) << 32;
+}
+GMPI_HOST_DEVICE constexpr Match unpack_match(std::uint64_t word) {
+  const auto low = static_cast<std::uint32_t>(word);
+  return {low & 0x3ff, low >> 16, low >> 10 & 0x3f, static_cast<std::uint32_t>(word >> 32)};
+}
+
+/// An allocation of the program's that other ranks can map, so that their kernels store long
+/// messages where they belong. Words as packets, with the offer's number for their lap: what shows
+/// one number is whole. Numbers are never used again. Host threads write it, kernels read it.
+struct Offer {
+  std::uint64_t begin[packet_words];
+  std::uint64_t bytes[packet_words];
+  std::uint64_t handle[8]; ///< an ExportHandle; who has seen the number before and behind has it
+};
+
+/// What a rank's memory holds for the others to read or write, by offset in bytes.
 struct Shared {
   std::uint32_t ranks; ///< on this host
 
   static constexpr std::size_t channel_bytes =
       std::size_t(channel_slots) * slot_packets * packet_words * sizeof(std::uint64_t);
   static constexpr std::size_t freed_bytes = channel_slots * sizeof(std::uint32_t);
-  static constexpr std::size_t acks_bytes = max_requests * packet_words * sizeof(std::uint64_t);
+  static constexpr std::size_t acks_bytes =
+      max_requests * ack_packets * packet_words * sizeof(std::uint64_t);
+  static constexpr std::size_t landed_words = acks_bytes / sizeof(std::uint64_t);
+  static constexpr std::size_t landed_bytes = max_requests * packet_words * sizeof(std::uint64_t);
 
   /// Packets from rank `source`, in its common or owned channel.
   std::size_t channel(std::uint32_t source, bool owned) const {
@@ -152,9 +184,12 @@ struct Shared {
   std::size_t freed(std::uint32_t destination, bool owned) const {
     return 2 * ranks * channel_bytes + (destination + (owned ? ranks : 0)) * freed_bytes;
   }
-  /// One packet a request of this rank's: which request of the receiver's has matched.
+  /// By request of this rank's: what has matched it; and, landed_words behind that, a packet that
+  /// shows the request's serial once its data has been stored.
   std::size_t acks() const { return freed(ranks, true); }
-  std::size_t bytes() const { return acks() + acks_bytes; }
+  /// This rank's offers, for the others' hosts.
+  std::size_t offers() const { return acks() + acks_bytes + landed_bytes; }
+  std::size_t bytes() const { return offers() + max_offers * sizeof(Offer); }
 };
 
 /// The channels to and from another rank of this host, or this one itself, of one kind.
@@ -203,11 +238,12 @@ struct Comm {
 enum class RequestState : std::uint32_t {
   idle,
   posted,        ///< a receive that no message has matched
-  awaiting_data, ///< its message was announced
+  awaiting_data, ///< its message was announced; the data comes, or is stored, see Shared::acks()
   receiving,     ///< its message is on its way through the channel, or there
   queued,        ///< a send whose slots are not free yet
   awaiting_match,
   sending,
+  storing, ///< the same, straight to where the message belongs
   done,
 };
 
@@ -225,10 +261,15 @@ struct Request {
   std::int32_t tag;      ///< that a receive wants
   std::uint32_t staging; ///< large kept entry whose memory `data` is, or `nothing`
   unsigned char *data;
-  unsigned long long room;  ///< bytes at `data`
-  Header header;            ///< of the message
-  unsigned long long first; ///< its first slot
-  unsigned long long moved; ///< slots that are done
+  unsigned long long room;   ///< bytes at `data`
+  Header header;             ///< of the message
+  unsigned long long first;  ///< its first slot
+  unsigned long long moved;  ///< slots that are done; of one that is stored, bytes
+  std::uint32_t serial;      ///< which use of the slot this is
+  Match offer;               ///< of a long receive: where its data can be stored, if anywhere
+  unsigned long long offset; ///< and how far behind that allocation's begin
+  unsigned char *target;     ///< of a send: the same place, as this rank has it mapped
+  Match match;               ///< and what the receiver has said
 };
 
 /// A message that came before its receive.
@@ -265,14 +306,23 @@ struct State {
   std::uint32_t first_posted, last_posted;
   std::uint32_t first_kept, last_kept;
   std::uint32_t free_small, free_large;
-  std::uint32_t active[32];        ///< bits: requests that are queued .. sending or receiving
-  std::uint64_t *acks;             ///< this rank's
-  unsigned char *kept_data;        ///< [small_kept][small_bytes], [large_kept][eager_bytes]
-  unsigned long long last_told;    ///< when the proxy was told last that this rank goes on
-  unsigned long long calls, bytes; ///< for statistics
+  std::uint32_t active[32];          ///< bits: requests that are queued .. sending or receiving
+  std::uint32_t active_words;        ///< bits: words of these that have ever had any
+  std::uint64_t *acks;               ///< this rank's
+  unsigned char *kept_data;          ///< [small_kept][small_bytes], [large_kept][eager_bytes]
+  unsigned long long last_told;      ///< when the proxy was told last that this rank goes on
+  unsigned long long calls, bytes;   ///< for statistics
+  unsigned long long stored, ringed; ///< long messages, by their way
   Channel channels[max_channels];
   std::uint64_t *peer_acks[max_peers]; ///< each in its own memory
-  std::uint32_t owner[max_peers];      ///< 1: somebody owns the owned channel to it
+  Offer *offers;                       ///< this rank's
+  unsigned long long offers_used;      ///< those behind have never been made
+  unsigned long long asked[64];        ///< buffers that the host has been asked to offer
+  /// Where the others' offers are mapped, words as packets with an offer's number; and of which the
+  /// host has been asked to map them.
+  std::uint64_t mapped[max_peers][max_offers][packet_words];
+  std::uint32_t asked_to_map[max_peers][max_offers];
+  std::uint32_t owner[max_peers]; ///< 1: somebody owns the owned channel to it
   Line sending[max_channels], receiving[max_channels];
   Request requests[max_requests];
   Comm comms[max_comms];
@@ -305,12 +355,13 @@ struct Work {
   std::uint32_t index;
 };
 
-/// Slots of a message that are to be written or read now.
+/// Slots of a message that are to be written or read now, or bytes that are to be stored.
 struct Step {
-  enum Kind : std::uint32_t { none, write, read, over } kind; ///< over: nothing is left to do
+  enum Kind : std::uint32_t { none, write, read, store, over } kind; ///< over: nothing is left
   bool check; ///< whether the slots to be written are free is not known yet
   unsigned long long low, high;
   Transfer transfer;
+  unsigned char *target; ///< where the message is stored
 };
 
 /// A long message that the blocks of a grid carry together: each takes the next portion, and waits

@@ -52,6 +52,7 @@ void Links::stop() { the_links().reset(); }
 Links::Links(const HostRanks &host) : host_(host) {}
 
 void Links::unmap_others() {
+  offers_.stop();
   for (Rounds &rounds : rounds_)
     unmap_all(rounds.others);
   unmap_all(mapped_);
@@ -140,6 +141,7 @@ bool Links::map_peer(const Card &card) {
         words(theirs + shared.channel(me, owned)), counts(memory_ + shared.freed(other, owned)),
         words(memory_ + shared.channel(other, owned)), counts(theirs + shared.freed(me, owned))};
   image_->peer_acks[other] = words(theirs + shared.acks());
+  offers_.set_peer(card.host_rank, reinterpret_cast<const Offer *>(theirs + shared.offers()));
   return true;
 }
 
@@ -163,9 +165,11 @@ void Links::set_up_state() {
   image_->free_large = small_kept;
   image_->acks = reinterpret_cast<std::uint64_t *>(memory_ + shared_memory().acks());
   image_->kept_data = kept_data_;
+  image_->offers = reinterpret_cast<Offer *>(memory_ + shared_memory().offers());
   for (Line &line : image_->sending)
     line.free_until = channel_slots;
   queue_->copy_to_device(state_, image_.get(), sizeof(State));
+  offers_.start(device_, host_.rank, state_, image_->offers);
 }
 
 std::string Links::map_all(const std::vector<Card> &cards, Joining &joining) {
@@ -319,12 +323,19 @@ void Links::remove(MPI_Comm comm) {
 void Links::report_statistics() {
   if (state_ == nullptr || !settings().stats)
     return;
-  unsigned long long counted[2] = {};
+  unsigned long long counted[4] = {};
+  static_assert(offsetof(State, ringed) == offsetof(State, calls) + 3 * sizeof(counted[0]));
   cudaMemcpy(counted, &state_->calls, sizeof(counted), cudaMemcpyDeviceToHost);
-  if (counted[0] == 0)
+  const auto [calls, bytes, stored, ringed] = counted;
+  if (calls == 0)
     return;
-  say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", counted[0],
-      counted[1]);
+  say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
+  if (stored + ringed == 0)
+    return;
+  const std::string refusal = offers_.refusal();
+  say("of these messages, %llu long ones were stored where they belong, and %llu went through a "
+      "ring%s%s",
+      stored, ringed, refusal.empty() ? "" : ": ", refusal.c_str());
 }
 
 /// What nobody has waited for, or received.

@@ -12,6 +12,7 @@
 #include "../mpi/host_ranks.hpp"
 #include "exported_memory.hpp"
 #include "layout.hpp"
+#include "offers.hpp"
 
 #include <array>
 #include <atomic>
@@ -56,6 +57,8 @@ public:
   bool has_neighbours(MPI_Comm comm) const;
   /// The device whose kernels reach the others; below 0: no communicator has been added yet.
   int device() const { return device_in_use_; }
+  /// The program's allocations that ranks map from each other. Any thread.
+  Offers &offers() { return offers_; }
   /// For GMPI_STATS.
   void report_statistics();
   void report_leftovers();
@@ -95,6 +98,7 @@ private:
   mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
   std::map<MPI_Comm, std::string> known_; ///< for which it was asked: why it was not added, or ""
   std::atomic<int> device_in_use_{-1};
+  Offers offers_;
 
   std::mutex mutex_; ///< of all below; held across this rank's own work, never across MPI's
   const HostRanks host_;

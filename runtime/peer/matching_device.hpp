@@ -11,12 +11,20 @@
 
 namespace gmpi::device::peer {
 
+using gmpi::peer::ack_packets;
+using gmpi::peer::Match;
+
 GMPI_DEVICE RequestState state_of(const Request &request) {
   return static_cast<RequestState>(load_acquire_device(&request.state));
 }
 /// What was written of the request before is there for whoever sees this.
 GMPI_DEVICE void set_state(Request &request, RequestState to) {
   store_release_device(&request.state, static_cast<std::uint32_t>(to));
+}
+
+/// The same for whoever sees what the caller releases later.
+GMPI_DEVICE void note_state(Request &request, RequestState to) {
+  store_relaxed_device(&request.state, static_cast<std::uint32_t>(to));
 }
 
 GMPI_DEVICE Summary look(const State &state) {
@@ -125,6 +133,7 @@ GMPI_DEVICE void give_place(State &state, std::uint32_t index) {
 
 /// The request's record is complete.
 GMPI_DEVICE void activate(State &state, std::uint32_t index) {
+  atomicOr(&state.active_words, 1u << index / 32);
   atomicOr(&state.active[index / 32], 1u << index % 32);
   atomicAdd(&state.summary.active, 1u);
   fence_device();
@@ -140,11 +149,68 @@ GMPI_DEVICE std::uint32_t lap_of_serial(std::uint32_t serial) {
   return (serial & 0xffff) | 0x10000;
 }
 
-/// Tells the sender of a message which request has matched it.
+/// The packets that answer this rank's request.
+GMPI_DEVICE std::uint64_t *ack_of(const State &state, std::uint32_t request) {
+  return state.acks + request * ack_packets * packet_words;
+}
+
+/// Tells the sender of a message what has matched it.
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header,
-                             std::uint32_t request) {
-  store_packet(state.peer_acks[from] + header.request * packet_words, request,
-               lap_of_serial(header.serial));
+                             const Match &match, unsigned long long offset) {
+  std::uint64_t *to = state.peer_acks[from] + header.request * ack_packets * packet_words;
+  store_packet(to, pack_match(match), lap_of_serial(header.serial));
+  if (match.number != 0)
+    store_packet(to + packet_words, offset, lap_of_serial(header.serial));
+}
+/// The same, where nothing more is to come.
+GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header) {
+  acknowledge(state, from, header, {0, 0, 0, 0}, 0);
+}
+/// And of a message that was announced to the request.
+GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header,
+                             std::uint32_t index) {
+  const Request &request = state.requests[index];
+  Match match{index, request.serial, 0, 0};
+  if (header.bytes <= request.room) {
+    match.place = request.offer.place;
+    match.number = request.offer.number;
+  }
+  acknowledge(state, from, header, match, request.offset);
+}
+
+/// Where a packet shows that a request's data has been stored; `acks` are its rank's.
+GMPI_DEVICE std::uint64_t *landed_at(std::uint64_t *acks, std::uint32_t request) {
+  return acks + gmpi::peer::Shared::landed_words + request * packet_words;
+}
+/// What a thread sees that waits for a request of its own, or for something else (`nothing`). The
+/// loads are under way together.
+struct Glance {
+  Summary summary;
+  RequestState its;
+  bool acknowledged, landed;
+
+  GMPI_DEVICE Glance(const State &state, std::uint32_t own)
+      : summary(look(state)), its(RequestState::idle), acknowledged(false), landed(false) {
+    if (own == nothing)
+      return;
+    const Request &request = state.requests[own];
+    its = static_cast<RequestState>(load_relaxed_device(&request.state));
+    const Packet ack = Packet::load(ack_of(state, own));
+    const Packet last = Packet::load(landed_at(state.acks, own));
+    const std::uint32_t lap = lap_of_serial(load_relaxed_device(&request.serial));
+    acknowledged = ack.shows(lap);
+    landed = last.shows(lap);
+  }
+};
+
+/// Whether the request is done that the caller waits for.
+GMPI_DEVICE bool is_done(State &state, std::uint32_t index, const Glance &seen) {
+  if (seen.its != RequestState::awaiting_data || !seen.landed)
+    return seen.its == RequestState::done;
+  acquire_system();
+  atomicSub(&state.summary.posted, 1u);
+  set_state(state.requests[index], RequestState::done);
+  return true;
 }
 
 /// A message's slots, from when its header has been seen.
@@ -178,19 +244,19 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
   request.channel = channel;
   request.header = header;
   if (header.kind == MessageKind::announced) {
-    set_state(request, RequestState::awaiting_data);
-    acknowledge(state, from, header, index);
-    return;
+    note_state(request, RequestState::awaiting_data); // its data is looked for under the lock
+    return acknowledge(state, from, header, index);
   }
   start_receiving(state, index, first);
   if (header.kind == MessageKind::synchronous)
-    acknowledge(state, from, header, index);
+    acknowledge(state, from, header);
 }
 
 /// The data of an announced message comes: its envelope is known.
 GMPI_DEVICE void give_data(State &state, const Header &header, std::uint32_t channel,
                            unsigned long long first) {
   auto index = static_cast<std::uint32_t>(header.tag);
+
   state.requests[index].channel = channel;
   state.requests[index].header.kind = MessageKind::data;
   start_receiving(state, index, first);
@@ -203,9 +269,17 @@ GMPI_DEVICE bool has_message(const State &state, std::uint32_t channel, unsigned
 }
 GMPI_DEVICE Header read_header(const State &state, std::uint32_t channel, unsigned long long next) {
   const std::uint64_t *from = packet_at(state.channels[channel].in, next, 0);
-  return unpack_header(await_packet(from, lap_of(next)),
-                       await_packet(from + packet_words, lap_of(next)),
-                       await_packet(from + 2 * packet_words, lap_of(next)));
+  const std::uint32_t lap = lap_of(next);
+  std::uint64_t words[header_packets];
+  Packet packets[header_packets]; // under way together
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < header_packets; ++i)
+    packets[i] = Packet::load(from + i * packet_words);
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < header_packets; ++i)
+    words[i] =
+        packets[i].shows(lap) ? packets[i].data() : await_packet(from + i * packet_words, lap);
+  return unpack_header(words[0], words[1], words[2]);
 }
 
 /// How far a rank has come in the channels from another.
@@ -300,6 +374,15 @@ GMPI_DEVICE std::uint32_t find_next(const State &state, std::uint32_t peer, cons
   return max_channels;
 }
 
+/// Whether a rank's channels may have something that nobody has looked at; without any lock.
+GMPI_DEVICE bool may_have_messages(const State &state, std::uint32_t peer,
+                                   unsigned long long word) {
+  if ((word & locked) != 0 || state.channels[peer].in == nullptr)
+    return false;
+  const Position at = position_of(state, peer, word);
+  return has_message(state, peer, at.common) || has_message(state, owned_channel(peer), at.owned);
+}
+
 /// Deals with what has arrived, under the lock. Work of kind keep: the lock is kept, and one
 /// rank's channels.
 GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
@@ -307,8 +390,7 @@ GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
   GMPI_NO_UNROLL
   for (std::uint32_t peer = 0; peer < state.peers; ++peer) {
     unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
-    if ((word & locked) || state.channels[peer].in == nullptr ||
-        !try_lock_channels(state, peer, word))
+    if (!may_have_messages(state, peer, word) || !try_lock_channels(state, peer, word))
       continue;
     Position at = position_of(state, peer, word);
     GMPI_NO_UNROLL
@@ -354,8 +436,9 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
   if (now == RequestState::sending)
     return is_there(portion_end(request.header, request.moved));
   if (now == RequestState::awaiting_match)
-    return Packet::load(state.acks + index * packet_words)
-        .shows(lap_of_serial(request.header.serial));
+    return Packet::load(ack_of(state, index)).shows(lap_of_serial(request.header.serial));
+  if (now == RequestState::storing)
+    return true;
   return now == RequestState::receiving &&
          has_message(state, request.channel, request.first + request.moved);
 }
@@ -377,25 +460,40 @@ GMPI_DEVICE bool try_carry_on(State &state, std::uint32_t index, std::uint32_t o
   return false;
 }
 
+/// Whether a request is worth trying: it may have ended, and be another call's by now.
+GMPI_DEVICE bool seems_ready(const State &state, std::uint32_t index) {
+  const Request &request = state.requests[index];
+  const std::uint32_t its = load_relaxed_device(&request.state);
+  const std::uint32_t serial = load_relaxed_device(&request.serial);
+  const Packet ack = Packet::load(ack_of(state, index));
+  return its != static_cast<std::uint32_t>(RequestState::awaiting_match) ||
+         ack.shows(lap_of_serial(serial));
+}
+
 /// A request that somebody could carry on, held; `own`: the one that the caller waits for, or
 /// `nothing`.
 GMPI_OUT_OF_LINE Work look_for_active(State &state, std::uint32_t own) {
-  constexpr std::uint32_t words = 32, at_once = 8;
+  constexpr std::uint32_t together = 4;
   if (own != nothing && try_carry_on(state, own, own))
     return {WorkKind::carry_on, own};
+  std::uint32_t words = load_relaxed_device(&state.active_words);
   GMPI_NO_UNROLL
-  for (std::uint32_t first = 0; first < words; first += at_once) {
-    std::uint32_t bits[at_once];
-    GMPI_UNROLL
-    for (std::uint32_t i = 0; i < at_once; ++i)
-      bits[i] = load_relaxed_device(&state.active[first + i]);
-    GMPI_UNROLL
-    for (std::uint32_t i = 0; i < at_once; ++i) {
-      std::uint32_t left = bits[i];
+  for (; words != 0; words &= words - 1) {
+    const std::uint32_t first = (__ffs(static_cast<int>(words)) - 1) * 32;
+    std::uint32_t left = load_relaxed_device(&state.active[first / 32]);
+    GMPI_NO_UNROLL
+    while (left != 0) {
+      std::uint32_t ready = 0; // bits of these
+      GMPI_UNROLL
+      for (std::uint32_t i = 0; i < together; ++i) {
+        const std::uint32_t bit = left & (~left + 1);
+        left &= ~bit;
+        if (bit != 0 && seems_ready(state, first + __ffs(static_cast<int>(bit)) - 1))
+          ready |= bit;
+      }
       GMPI_NO_UNROLL
-      while (left != 0) {
-        std::uint32_t index = (first + i) * 32 + (__ffs(static_cast<int>(left)) - 1);
-        left &= left - 1;
+      for (; ready != 0; ready &= ready - 1) {
+        const std::uint32_t index = first + __ffs(static_cast<int>(ready)) - 1;
         if (index != own && try_carry_on(state, index, own))
           return {WorkKind::carry_on, index};
       }
@@ -408,40 +506,20 @@ GMPI_OUT_OF_LINE Work look_for_active(State &state, std::uint32_t own) {
 GMPI_DEVICE bool has_messages(const State &state) {
   bool any = false;
   GMPI_NO_UNROLL
-  for (std::uint32_t peer = 0; peer < state.peers; ++peer) {
-    unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
-    if ((word & locked) != 0 || state.channels[peer].in == nullptr)
-      continue;
-    const Position at = position_of(state, peer, word);
-    any = any || has_message(state, peer, at.common) ||
-          has_message(state, owned_channel(peer), at.owned);
-  }
+  for (std::uint32_t peer = 0; !any && peer < state.peers; ++peer)
+    any = may_have_messages(state, peer, load_relaxed_device(&state.receiving[peer].next));
   return any;
 }
 
-/// Whether all that is active is the caller's own request, and that waits for a match which has not
-/// come: nothing is looked at that others change meanwhile.
-GMPI_DEVICE bool lacks_match(const State &state, std::uint32_t own, const Summary &summary) {
-  if (own == nothing || summary.active != 1)
-    return false;
-  const Request &request = state.requests[own];
-  auto its = static_cast<RequestState>(load_relaxed_device(&request.state));
-  Packet match = Packet::load(state.acks + own * packet_words);
-  // Not by &&: ptxas 13.0 takes the state itself for the answer then, in some kernels.
-  std::uint32_t waits = its == RequestState::awaiting_match;
-  std::uint32_t missing = !match.shows(lap_of_serial(request.header.serial));
-  return (waits & missing) != 0;
-}
-
 /// One look at what there is to do for this rank.
-GMPI_DEVICE Work look_for_work(State &state, std::uint32_t own) {
-  Summary summary = look(state);
-  if (lacks_match(state, own, summary))
-    summary.active = 0;
+GMPI_DEVICE Work look_for_work(State &state, std::uint32_t own, const Glance &seen) {
+  // All that is active may be the caller's own request, whose match has not come.
+  const bool lacks_match =
+      seen.summary.active == 1 && seen.its == RequestState::awaiting_match && !seen.acknowledged;
   Work work{};
-  if (summary.active != 0)
+  if (seen.summary.active != 0 && !lacks_match)
     work = look_for_active(state, own);
-  if (work.kind == WorkKind::none && summary.posted != 0 && has_messages(state) &&
+  if (work.kind == WorkKind::none && seen.summary.posted != 0 && has_messages(state) &&
       try_lock(state)) {
     work = look_into_channels(state);
     if (work.kind != WorkKind::keep)

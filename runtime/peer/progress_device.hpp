@@ -11,6 +11,7 @@
 
 #include "../queue/team_device.hpp"
 #include "matching_device.hpp"
+#include "offers_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -68,6 +69,13 @@ GMPI_OUT_OF_LINE void tell_progress(State &state) {
 
 /// A step of one block or thread is so long at most.
 constexpr unsigned long long step_slots = 32 * portion_slots;
+/// And so many bytes at a time are stored: some hundred microseconds.
+template <Scope S>
+constexpr unsigned long long step_bytes = S == Scope::grid    ? 1ull << 26
+                                          : S == Scope::block ? 1ull << 22
+                                                              : 1ull << 17;
+/// A grid stores as much, or more, with all of its blocks.
+constexpr unsigned long long shared_store_bytes = 384 * 1024;
 
 /// How much of the message is there from slot number `low` on, in whole portions, step_slots at
 /// most.
@@ -91,6 +99,14 @@ GMPI_DEVICE unsigned long long find_arrived(const State &state, const Request &r
     }
   }
   return high < all ? high : all;
+}
+
+/// What is left of a message is to be stored where it belongs.
+GMPI_DEVICE void store_more(const Request &request, Step &step) {
+  step.kind = Step::store;
+  step.low = request.moved;
+  step.high = request.header.bytes;
+  step.target = request.target;
 }
 
 /// What is to be done next for a request that the caller holds.
@@ -119,21 +135,33 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
       step.high = find_arrived(state, request, low, all);
     if (step.high != low)
       step.kind = Step::read;
+  } else if (now == RequestState::storing) {
+    store_more(request, step);
   } else if (now == RequestState::awaiting_match) {
-    Packet match = Packet::load(state.acks + index * packet_words);
-    if (!match.shows(lap_of_serial(request.header.serial)))
+    Packet ack = Packet::load(ack_of(state, index));
+    if (!ack.shows(lap_of_serial(request.header.serial)))
       return;
     if (request.header.kind == MessageKind::synchronous) {
       step.kind = Step::over;
       return;
     }
+    const Match match = unpack_match(ack.data());
+    request.header.tag = static_cast<std::int32_t>(match.request);
+    unsigned char *target = match.number != 0 ? find_mapped(state, request.peer, match) : nullptr;
+    if (target != nullptr) {
+      request.target = target + await_packet(ack_of(state, index) + packet_words,
+                                             lap_of_serial(request.header.serial));
+      request.match = match;
+      note_state(request, RequestState::storing);
+      return store_more(request, step);
+    }
     request.header.kind = MessageKind::data;
-    request.header.tag = static_cast<std::int32_t>(match.data());
+    increase_relaxed_device(&state.ringed, 1);
     const Slots slots = take_slots(state, request.peer, slots_for(request.header.bytes));
     request.channel = request.peer;
     request.first = slots.first;
     request.header.after = slots.after;
-    set_state(request, RequestState::sending);
+    note_state(request, RequestState::sending);
   }
 }
 
@@ -143,10 +171,62 @@ GMPI_DEVICE void set_done(State &state, std::uint32_t index) {
   set_state(state.requests[index], RequestState::done);
 }
 
+/// All of the message has been stored: the receiver is told.
+GMPI_DEVICE void end_storing(State &state, std::uint32_t index) {
+  const Request &request = state.requests[index];
+  fence_system(); // what the whole team has stored is there before that
+  increase_relaxed_device(&state.stored, 1);
+  store_packet(landed_at(state.peer_acks[request.peer], request.match.request), 0,
+               lap_of_serial(request.match.serial));
+  set_done(state, index);
+}
+
+/// Whether the request is done that the caller waits for: if its message is there and short, that
+/// is read now. A warp, whole.
+GMPI_OUT_OF_LINE bool is_done_as_warp(State &state, std::uint32_t index) {
+  constexpr unsigned long long short_bytes = 8192;
+  enum : unsigned { waits, over, there } now = waits;
+  const std::uint32_t lane = lane_index();
+  const Request &request = state.requests[index];
+  if (lane == 0) {
+    const Glance seen(state, index);
+    if (is_done(state, index, seen)) {
+      now = over;
+    } else if (seen.its == RequestState::receiving && try_carry_on(state, index, index)) {
+      const Header &header = request.header;
+      if (header.kind != MessageKind::data && header.bytes <= short_bytes &&
+          !is_local(request.data))
+        now = there;
+      else
+        let_go(state.requests[index]);
+    }
+  }
+  now = static_cast<decltype(now)>(__shfl_sync(0xffffffffu, static_cast<unsigned>(now), 0));
+  if (now == waits)
+    return false;
+  acquire_device();
+  if (now == over)
+    return true;
+  const Channel &channel = state.channels[request.channel];
+  const Transfer t{channel.in,   channel.in_freed, request.first,
+                   request.data, request.room,     request.header};
+  const unsigned long long slots = slots_of(t.header);
+  read_share(t, 0, slots, lane, 32);
+  __syncwarp();
+  if (lane == 0)
+    set_done(state, index);
+  free_share(t.freed, t.first, t.first + slots, lane, 32);
+  return true;
+}
+
 GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &step) {
   Request &request = state.requests[index];
   bool over = step.kind == Step::over;
-  if (step.kind == Step::write || step.kind == Step::read) {
+  if (step.kind == Step::store) {
+    request.moved = step.high;
+    if (request.moved == request.header.bytes)
+      return end_storing(state, index);
+  } else if (step.kind == Step::write || step.kind == Step::read) {
     if (state_of(request) == RequestState::queued && request.header.kind != MessageKind::eager) {
       set_state(request, RequestState::awaiting_match);
     } else {
@@ -192,6 +272,20 @@ template <class Team> GMPI_NOINLINE void check_slots(Team team) {
   team.sync();
 }
 
+/// Stores what team.shared().step says. Ends with the team's barrier.
+template <class Team> GMPI_NOINLINE void do_store(Team team) {
+  const Step &step = team.shared().step;
+  const unsigned char *data = step.transfer.data + step.low;
+  const unsigned long long bytes = step.high - step.low;
+  if constexpr (Team::scope == Scope::grid) {
+    if (bytes >= shared_store_bytes && !is_local(data) && !is_shared(data) && !team.alone())
+      return team.share_copy(step.target + step.low, data, bytes);
+    BlockTeam{team.leader}.send(step.target + step.low, data, bytes);
+  } else {
+    team.send(step.target + step.low, data, bytes);
+  }
+}
+
 /// Writes or reads what team.shared().step says, and gives back what was read. All members know the
 /// step. Ends with the team's barrier, but for what is given back.
 template <class Team> GMPI_DEVICE void do_step(const Team &team) {
@@ -208,6 +302,7 @@ template <class Team> GMPI_DEVICE void do_step(const Team &team) {
 
 /// Does what the leader has found.
 template <class Team> GMPI_NOINLINE void do_work(Team team) {
+  constexpr unsigned long long most = step_bytes<Team::scope>;
   State &state = *context.peer;
   Share &shared = team.shared();
   if (team.leads()) {
@@ -222,9 +317,13 @@ template <class Team> GMPI_NOINLINE void do_work(Team team) {
                       kept_memory(state, shared.work.index), kept.header.bytes, kept.header}};
     } else {
       begin_step(state, shared.work.index, shared.step);
+      if (shared.step.kind == Step::store && shared.step.high - shared.step.low > most)
+        shared.step.high = shared.step.low + most;
     }
   }
   team.sync();
+  if (shared.step.kind == Step::store)
+    do_store(team);
   if (shared.step.check)
     check_slots(team);
   if (shared.step.kind == Step::write || shared.step.kind == Step::read)

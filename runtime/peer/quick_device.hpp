@@ -235,6 +235,25 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
   return Begun::over;
 }
 
+/// Announces a long message. Leaves what follows to the general way.
+GMPI_DEVICE Begun announce_quickly(State &state, const Comm &comm, const Arguments &a,
+                                   const Buffers &buffers, bool nonblocking, Share &share) {
+  const std::uint32_t lane = thread_index();
+  if (lane == 0)
+    begin_send(state, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, false, nonblocking,
+               share);
+  __syncwarp();
+  if (share.step.kind == Step::write) {
+    const Transfer &t = share.step.transfer;
+    if (lane < header_packets)
+      store_packet(packet_at(t.ring, t.first, lane), pack_header(t.header, lane), lap_of(t.first));
+    __syncwarp();
+    if (lane == 0)
+      share.step.kind = Step::none;
+  }
+  return Begun::sending;
+}
+
 /// Receives from a rank that is named: at most quick_bytes at once; a longer message is left to the
 /// block.
 template <Scope S>
@@ -286,6 +305,13 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
     if ((arrived & headers) == headers) {
       header = unpack_header(__shfl_sync(whole_warp, packet.data(), 0),
                              __shfl_sync(whole_warp, packet.data(), 1), 0);
+      if (is_announced(header, comm, tag) && !is_local(data) && !__any_sync(whole_warp, stop)) {
+        const std::uint32_t channel = by_owned ? owned_channel(peer) : peer;
+        if (lane == 0)
+          match_announced(state, comm, source, tag, data, room, channel, at,
+                          read_header(state, channel, at.in(channel)), share);
+        return Begun::matched;
+      }
       stop = stop || !is_ours(header, comm, tag);
       const unsigned wanted =
           header.bytes < warp_bytes
@@ -490,6 +516,27 @@ GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Argum
   return Begun::sending; // and sent
 }
 
+/// Posts a receive. Leaves a message that has been kept to the block.
+template <Scope S>
+GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &a,
+                               const Buffers &buffers, Share &share) {
+  if (is_local(buffers.out))
+    return Begun::nothing;
+  if (thread_index() == 0) {
+    begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, share);
+    if (share.place == nothing) {
+      share.result = CallResult{};
+      share.result.request = request_for(share.request);
+      if (S == Scope::grid)
+        block_state().launch->result = share.result;
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
+  }
+  __syncwarp();
+  return share.place == nothing ? Begun::answered : Begun::receiving;
+}
+
 /// As far as the call comes quickly. The block's first warp, whole; in a call of grid scope, that
 /// of the block that makes it.
 template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a) {
@@ -502,12 +549,18 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   const Buffers buffers = buffers_of(F, a, message_bytes);
   if (!takes<F>(*comm, a, buffers))
     return Begun::elsewhere;
-  if constexpr (!(sends || receives || collects))
-    return Begun::nothing;
   State &state = *context.peer;
   Share &share = block_state().peer;
+  if constexpr (F == Function::Irecv)
+    return post_quickly<S>(state, *comm, a, buffers, share);
+  if constexpr (!(sends || receives || collects))
+    return Begun::nothing;
   const bool want_status = wants_status(a);
-  if ((sends || collects) && buffers.in_bytes > (sends ? eager_bytes : round_bytes))
+  if (sends && buffers.in_bytes > eager_bytes)
+    return F == Function::Sendrecv && (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL)
+               ? Begun::nothing
+               : announce_quickly(state, *comm, a, buffers, F != Function::Send, share);
+  if (collects && buffers.in_bytes > round_bytes)
     return Begun::nothing;
   if (collects && buffers.in_bytes > warp_bytes) {
     const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
@@ -555,10 +608,9 @@ template <Function F, Scope S> GMPI_DEVICE Begun begin_quickly(const Arguments &
   Begun begun = Begun::nothing;
   if (!arrives_to_lead<F, S>(a, begun))
     return begun;
+  return_nothing<F, S>(block_state().peer, false); // before the other blocks are told
   begun = send_by_route<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
                            nonblocking, true);
-  if (begun != Begun::nothing)
-    return_nothing<F, S>(block_state().peer, false);
   return nonblocking && begun == Begun::over ? Begun::answered : begun;
 }
 template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &a) {

@@ -60,7 +60,7 @@ GMPI_DEVICE void take_found(State &state, std::uint32_t channel, Position at,
   at.move(channel, at.in(channel) + slots_of(header));
   let_channels_go(state, peer, at); // the message is no one else's
   if (header.kind == MessageKind::synchronous)
-    acknowledge(state, peer, header, 0);
+    acknowledge(state, peer, header);
 }
 
 /// Says what the call returns, and what is yet to be read. `whole`: nothing.
@@ -76,12 +76,63 @@ GMPI_DEVICE void note_found(State &state, std::uint32_t channel, int source, uns
                  {its.in, its.in_freed, next, data, room, header}};
 }
 
+/// A new request for a receive.
+GMPI_DEVICE std::uint32_t new_receive(State &state, const Comm &comm, int source, int tag,
+                                      void *data, unsigned long long room) {
+  const std::uint32_t index = new_request(state, false, comm, data, room);
+  Request &request = state.requests[index];
+  request.peer = source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source];
+  request.rank = source;
+  request.tag = tag;
+  store_packet(landed_at(state.acks, index), 0, 0);
+  return index;
+}
+
+/// Looks for where a long receive's data can be stored; nobody else looks at the request yet.
+GMPI_DEVICE void prepare_long(State &state, std::uint32_t index) {
+  Request &request = state.requests[index];
+  if (!request.own)
+    request.offer = find_or_ask_for_offer(state, request.data, request.room, request.offset);
+}
+
+/// Whether a receive that goes before all others has its message announced.
+GMPI_DEVICE bool is_announced(const Header &header, const Comm &comm, int tag) {
+  return header.context == comm.context && (tag == MPI_ANY_TAG || tag == header.tag) &&
+         header.kind == MessageKind::announced;
+}
+
+/// Takes the next message of a channel, which is announced; the caller holds the channels, which
+/// are given back. The receive waits for shared.request then.
+GMPI_OUT_OF_LINE void match_announced(State &state, const Comm &comm, int source, int tag,
+                                      void *data, unsigned long long room, std::uint32_t channel,
+                                      Position at, const Header &header, Share &shared) {
+  const std::uint32_t peer = peer_of_channel(channel);
+  const std::uint32_t index = shared.request = new_receive(state, comm, source, tag, data, room);
+  Request &request = state.requests[index];
+  if (header.bytes <= room)
+    prepare_long(state, index);
+  request.channel = channel;
+  request.header = header;
+  const unsigned long long next = at.in(channel);
+  note_state(request, RequestState::awaiting_data);
+  atomicAdd(&state.summary.posted, 1u);
+  fence_device(); // whoever finds the data comes after
+  acknowledge(state, peer, header, index);
+  at.move(channel, next + 1);
+  let_channels_go(state, peer, at);
+  free_share(state.channels[channel].in_freed, next, next + 1, 0, 1);
+}
+
 /// A message that is there before its receive has been posted, or comes while one thread looks for
-/// it alone. Fails where others have something to say.
+/// it alone. Fails where others have something to say. One that is announced is then waited for, as
+/// shared.request.
 GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source, int tag,
                                       unsigned char *data, unsigned long long room, Share &shared) {
   const std::uint32_t peer = comm.peer_of[source];
   shared.step.kind = Step::none;
+  shared.request = nothing;
+  if (is_contended(look(state)))
+    return;
   unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
   if (!try_lock_channels(state, peer, word))
     return;
@@ -98,6 +149,8 @@ GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source
       relax();
       continue;
     }
+    if (is_announced(header, comm, tag) && !is_local(data))
+      return match_announced(state, comm, source, tag, data, room, channel, at, header, shared);
     if (!is_ours(header, comm, tag))
       break;
     const Channel &its = state.channels[channel];
@@ -118,12 +171,9 @@ GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source
 /// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
 GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, int tag, void *data,
                                     unsigned long long room, bool needs_staging, Share &shared) {
-  std::uint32_t index = shared.request = new_request(state, false, comm, data, room);
+  std::uint32_t index = shared.request = new_receive(state, comm, source, tag, data, room);
   shared.place = nothing;
   Request &request = state.requests[index];
-  request.peer = source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source];
-  request.rank = source;
-  request.tag = tag;
   if (needs_staging) {
     request.own = 0;
     GMPI_NO_UNROLL
@@ -137,11 +187,13 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
     }
     request.data = kept_memory(state, request.staging);
   } else {
+    if (room > eager_bytes)
+      prepare_long(state, index);
     lock(state);
   }
   std::uint32_t place = state.first_kept == nothing ? nothing : take_kept(state, request);
   if (place == nothing) {
-    request.state = static_cast<std::uint32_t>(RequestState::posted);
+    note_state(request, RequestState::posted);
     atomicAdd(&state.summary.posted, 1u);
     append_posted(state, index);
     return unlock(state);
@@ -159,21 +211,21 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
     request.header = header;
     set_state(request, RequestState::done);
     if (header.kind == MessageKind::synchronous)
-      acknowledge(state, from, header, index);
+      acknowledge(state, from, header);
     shared.place = place;
   }
   unlock(state);
 }
 
 /// Begins a receive, and leaves its request in shared().request. A message that had been kept is
-/// copied now.
+/// copied now. `begun`: it has been found.
 template <class Team>
 GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int tag, void *data,
-                                    unsigned long long room) {
+                                    unsigned long long room, bool begun) {
   State &state = *context.peer;
   Share &shared = team.shared();
   bool staged = Team::scope != Scope::thread && is_local(data);
-  if (team.leads())
+  if (team.leads() && !begun)
     begin_receive(state, comm, source, tag, data, room, staged, shared);
   team.sync();
   if (shared.place == nothing)
@@ -241,10 +293,31 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
     judge_length(team, call, comm);
 }
 
+/// Whether the request is done already, or can be at once.
+template <class Team> GMPI_DEVICE bool is_done_already(const Team &team, std::uint32_t index) {
+  if constexpr (Team::scope == Scope::thread) {
+    return false;
+  } else {
+    if (!BlockTeam::has_warp())
+      return false;
+    if (thread_index() < 32) {
+      const bool done = is_done_as_warp(*context.peer, index);
+      if (thread_index() == 0)
+        team.shared().waits = !done;
+    }
+    team.sync();
+    const bool done = !team.shared().waits;
+    team.sync();
+    return done;
+  }
+}
+
 /// Until the request is done.
 template <class Team>
 GMPI_NOINLINE void finish_request(Team team, Call call, const Comm &comm, std::uint32_t index,
                                   int rank, int tag, void *data) {
+  if (is_done_already(team, index))
+    return end_request(team, call, index, data);
   if (team.leads())
     team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, 0, rank, tag, 0, nothing};
   wait_for(team);
@@ -256,26 +329,33 @@ template <class Team>
 GMPI_NOINLINE void post_and_wait(Team team, Call call, const Comm &comm, int source, int tag,
                                  void *data, unsigned long long room) {
   team.sync();
-  begin_to_receive(team, comm, source, tag, data, room);
+  begin_to_receive(team, comm, source, tag, data, room, false);
   std::uint32_t index = team.shared().request;
   team.sync();
   finish_request(team, call, comm, index, source, tag, data);
 }
 
-/// Leaves what the call returns in shared().result. `begun`: the message has been found, and is
-/// this receive's.
+/// Leaves what the call returns in shared().result. `begun`: how far it has come.
 template <class Team>
 GMPI_NOINLINE void receive(Team team, Call call, const Comm &comm, int source, int tag, void *data,
-                           unsigned long long room, bool begun) {
+                           unsigned long long room, Begun begun) {
   Share &shared = team.shared();
+  const bool found = begun == Begun::receiving;
   // In a block's shared memory there is room for so much that goes to each thread's local memory.
   bool local = Team::scope != Scope::thread && is_local(data);
-  bool at_once = begun || (source != MPI_ANY_SOURCE && (!local || room <= reply_data_bytes));
-  if (at_once && !begun) {
+  bool at_once = found || (source != MPI_ANY_SOURCE && (!local || room <= reply_data_bytes));
+  if (at_once && !found && begun != Begun::matched) {
     auto *to = local ? block_state().small : static_cast<unsigned char *>(data);
     if (team.leads())
       receive_at_once(*context.peer, comm, source, tag, to, room, shared);
     team.sync();
+    if (shared.request != nothing)
+      begun = Begun::matched;
+  }
+  if (begun == Begun::matched) {
+    const std::uint32_t index = shared.request;
+    team.sync();
+    return finish_request(team, call, comm, index, source, tag, data);
   }
   if (!at_once || shared.step.kind == Step::none)
     return post_and_wait(team, call, comm, source, tag, data, room);

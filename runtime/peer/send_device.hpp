@@ -18,7 +18,15 @@ GMPI_DEVICE std::uint32_t new_request(State &state, bool sends, const Comm &comm
   request.data = static_cast<unsigned char *>(data);
   request.room = room;
   request.moved = 0;
+  store_relaxed_device(&request.serial, context.records[index].serial & 0xffff);
+  request.offer = {};
   return index;
+}
+
+/// As the program knows it.
+GMPI_DEVICE MPI_Request request_for(std::uint32_t index) {
+  return index == nothing ? null_peer_request()
+                          : encode_request({index, peer_device, context.records[index].serial});
 }
 
 /// A send that does not end at once, in slots that are `free` or not.
@@ -28,16 +36,16 @@ GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_
   shared.request = new_request(state, true, comm, t.data, t.room);
   Request &request = state.requests[shared.request];
   t.header.request = static_cast<std::uint16_t>(shared.request);
-  t.header.serial = static_cast<std::uint16_t>(context.records[shared.request].serial);
-  store_packet(state.acks + shared.request * packet_words, 0, 0);
-  fence_device(); // whoever acknowledges comes after
+  t.header.serial = static_cast<std::uint16_t>(request.serial);
+  for (std::uint32_t i = 0; i < ack_packets; ++i)
+    store_packet(ack_of(state, shared.request) + i * packet_words, 0, 0);
   request.peer = request.channel = peer;
   request.rank = comm.rank_of[peer];
   request.tag = t.header.tag;
   request.header = t.header;
   request.first = t.first;
-  set_state(request, free ? RequestState::awaiting_match : RequestState::queued);
-  activate(state, shared.request);
+  note_state(request, free ? RequestState::awaiting_match : RequestState::queued);
+  activate(state, shared.request); // with a fence: whoever acknowledges comes after
 }
 
 /// For statistics. `bytes`: sent.

@@ -28,11 +28,10 @@ GMPI_DEVICE bool all_have_begun(const Comm &comm, std::uint32_t round) {
 }
 
 /// What was written before that is there behind acquire_device().
-GMPI_DEVICE bool has_come(State &state, const Wait &wait) {
+GMPI_DEVICE bool has_come(State &state, const Wait &wait, const Glance &seen) {
   switch (wait.what) {
   case Wait::request_done:
-    return load_relaxed_device(&state.requests[wait.request].state) ==
-           static_cast<std::uint32_t>(RequestState::done);
+    return is_done(state, wait.request, seen);
   case Wait::slots:
     return are_free(state.channels[wait.channel].out_freed, wait.first, wait.until);
   default:
@@ -145,10 +144,11 @@ GMPI_OUT_OF_LINE void watch_transfers(State &state, SharedTransfers &transfers, 
       continue;
     if (lane == 0) {
       Work work{};
-      if (!left || has_carried(transfers, shared) || has_come(state, shared.wait))
+      const Glance seen(state, shared.wait.request);
+      if (!left || has_carried(transfers, shared) || has_come(state, shared.wait, seen))
         work.kind = WorkKind::over;
       else
-        work = look_for_work(state, shared.wait.request);
+        work = look_for_work(state, shared.wait.request, seen);
       if (work.kind == WorkKind::carry_on && transfers.count < SharedTransfers::most &&
           can_share(state.requests[work.index])) {
         add_transfer(state, work.index, transfers, shared);

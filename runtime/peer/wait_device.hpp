@@ -9,12 +9,13 @@ namespace gmpi::device::peer {
 GMPI_OUT_OF_LINE Work await(State &state, Wait &wait) {
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
-    if (has_come(state, wait)) {
+    const Glance seen(state, wait.request);
+    if (has_come(state, wait, seen)) {
       if (wait.told != nothing)
         tell_end(state, wait);
       return {WorkKind::over, 0};
     }
-    Work work = look_for_work(state, wait.request);
+    Work work = look_for_work(state, wait.request, seen);
     if (work.kind != WorkKind::none)
       return work;
     tell_if_long(state, wait, turns);

@@ -153,6 +153,10 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
     return end(operation);
   case Function::progress:
     return;
+  case Function::offer:
+    return peer::Links::instance()->offers().offer(attribute.in_bytes);
+  case Function::map_offer:
+    return peer::Links::instance()->offers().map(attribute.in_bytes);
   default:
     break;
   }

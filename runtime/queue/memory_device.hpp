@@ -127,6 +127,9 @@ GMPI_DEVICE void store_relaxed_system(std::uint32_t *to, std::uint32_t value) {
 GMPI_DEVICE void store_relaxed_device(unsigned long long *to, unsigned long long value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
+GMPI_DEVICE void store_relaxed_device(std::uint32_t *to, std::uint32_t value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
 GMPI_DEVICE void store_release_device(std::uint32_t *to, std::uint32_t value) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
@@ -252,6 +255,9 @@ inline std::uint32_t load_relaxed_system(const std::uint32_t *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 inline void store_relaxed_system(std::uint32_t *to, std::uint32_t value) {
+  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+inline void store_relaxed_device(std::uint32_t *to, std::uint32_t value) {
   __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 inline void store_relaxed_device(unsigned long long *to, unsigned long long value) {

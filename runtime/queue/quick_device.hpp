@@ -10,6 +10,7 @@
 
 #include "../mpi/datatypes_device.hpp"
 #include "../mpi/first_warp_device.hpp"
+#include "../peer/progress_device.hpp"
 #include "call_result.hpp"
 #include "reply_device.hpp"
 
@@ -351,6 +352,31 @@ GMPI_DEVICE bool is_own_request(MPI_Request request, RequestRecord &record) {
   return (record.serial & serial_mask) == decoded.serial;
 }
 
+/// Whether such a request is over that goes from kernel to kernel, and returns nothing. It is given
+/// back then. A warp, whole.
+GMPI_DEVICE bool is_over_between_kernels(MPI_Request request) {
+  if (request == null_peer_request())
+    return true;
+  if (request == MPI_REQUEST_NULL || !is_kernel_request(request) || context.peer == nullptr)
+    return false;
+  const auto decoded = decode_request(request);
+  peer::State &state = *context.peer;
+  bool ours = false; // the lanes could see what changes meanwhile
+  if (lane_index() == 0)
+    ours = decoded.device == peer_device &&
+           (context.records[decoded.slot].serial & serial_mask) == decoded.serial &&
+           load_relaxed_device(&state.summary.told) == 0;
+  if (!__any_sync(whole_warp, ours) || !peer::is_done_as_warp(state, decoded.slot))
+    return false;
+  const auto &its = state.requests[decoded.slot];
+  const bool over =
+      its.sends || (its.staging == gmpi::peer::nothing && its.header.bytes <= its.room);
+  __syncwarp(); // all have looked
+  if (over && lane_index() == 0)
+    release_slot(context, decoded.slot);
+  return over;
+}
+
 template <Function F>
 constexpr bool completes_quickly = F == Function::Wait || F == Function::Waitall;
 
@@ -370,6 +396,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun complete_quickly(Site site, con
   for (; i < count; ++i) {
     RequestRecord record;
     if (!one && requests[i] == MPI_REQUEST_NULL)
+      continue;
+    if (!(one && wants_status(a)) && is_over_between_kernels(requests[i]))
       continue;
     if (!is_own_request(requests[i], record) || is_local(record.out)) {
       begun = Begun::elsewhere;

@@ -161,23 +161,31 @@ template <class Team> GMPI_DEVICE void await_together(const Team &team) {
 
 /// Copies shorter than this are not worth another round of the whole grid.
 constexpr unsigned long long shared_copy_bytes = 256 * 1024;
-/// What a block takes at a time of a copy that the whole grid shares.
-constexpr unsigned long long copy_portion = 16 * 1024;
+/// What a block takes at a time of a copy that the whole grid shares: each some four times.
+GMPI_DEVICE unsigned long long copy_portion(unsigned long long bytes) {
+  constexpr unsigned long long least = 16 * 1024, most = 128 * 1024;
+  const unsigned long long portion = bytes / (4ull * grid_blocks()) / least * least;
+  return portion < least ? least : portion < most ? portion : most;
+}
 
 /// This block's part in launch->task; ends with the block's barrier.
 GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
   GridTask &task = block_state().launch->task;
+  const unsigned long long portion = copy_portion(task.bytes);
   unsigned rank, size;
   team.number(rank, size);
+  unsigned long long next = 0;
+  if (team.leads())
+    next = add_relaxed_device(&task.next, portion);
   for (;;) {
-    unsigned long long first = 0;
-    if (team.leads())
-      first = add_relaxed_device(&task.next, copy_portion);
+    unsigned long long first = next;
     team.share(first, &BlockState::portion);
     if (first >= task.bytes)
       break;
+    if (team.leads()) // known once this portion is copied
+      next = add_relaxed_device(&task.next, portion);
     unsigned long long left = task.bytes - first;
-    unsigned long long bytes = left < copy_portion ? left : copy_portion;
+    unsigned long long bytes = left < portion ? left : portion;
     copy_share(static_cast<unsigned char *>(task.to) + first,
                static_cast<const unsigned char *>(task.from) + first, bytes, rank, size);
   }

@@ -6,18 +6,21 @@
 
 namespace gmpi::device {
 
-/// Copies elements first, first + step, ... below `count`, four loads in flight at a time.
+/// Copies elements first, first + step, ... below `count`, eight loads in flight at a time.
 template <class T>
 GMPI_NOINLINE void copy_elements(T *to, const T *from, std::uint32_t count, std::uint32_t first,
                                  std::uint32_t step) {
+  constexpr std::uint32_t at_once = 8;
   std::uint32_t i = first;
   GMPI_NO_UNROLL
-  for (; i + 3 * step < count; i += 4 * step) {
-    T a = from[i], b = from[i + step], c = from[i + 2 * step], d = from[i + 3 * step];
-    to[i] = a;
-    to[i + step] = b;
-    to[i + 2 * step] = c;
-    to[i + 3 * step] = d;
+  for (; i + (at_once - 1) * step < count; i += at_once * step) {
+    T values[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      values[k] = from[i + k * step];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      to[i + k * step] = values[k];
   }
   GMPI_NO_UNROLL
   for (; i < count; i += step)

@@ -244,12 +244,14 @@ TEST_F(PeerChannel, an_announced_message_is_acknowledged_and_its_data_finds_the_
   device::look_into_channels(*b.state);
   EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::awaiting_data);
   EXPECT_EQ(b.state->summary.posted, 1u); // it still waits for what comes through the channel
-  device::Packet match = device::Packet::load(a.state->acks + 400 * packet_words);
-  ASSERT_TRUE(match.shows(device::lap_of_serial(77)));
-  EXPECT_EQ(match.data(), 300u);
+  device::Packet ack = device::Packet::load(device::ack_of(*a.state, 400));
+  ASSERT_TRUE(ack.shows(device::lap_of_serial(77)));
+  const Match match = unpack_match(ack.data());
+  EXPECT_EQ(match.request, 300u);
+  EXPECT_EQ(match.number, 0u); // nothing is said of where the data belongs
   EXPECT_TRUE(device::are_free(a.state->channels[1].out_freed, channel_slots, channel_slots + 1));
 
-  Header header{MessageKind::data, 5, 0, 0, static_cast<int>(match.data()), data.size(), 0};
+  Header header{MessageKind::data, 5, 0, 0, static_cast<int>(match.request), data.size(), 0};
   unsigned long long first = device::take_slots(*a.state, 1, device::slots_of(header)).first;
   device::write_share({a.state->channels[1].out, nullptr, first, data.data(), data.size(), header},
                       0, device::slots_of(header), 0, 1);
@@ -258,6 +260,50 @@ TEST_F(PeerChannel, an_announced_message_is_acknowledged_and_its_data_finds_the_
   EXPECT_EQ(b.state->requests[300].first, first);
   EXPECT_EQ(b.state->requests[300].header.tag, 7);
   EXPECT_EQ(b.state->summary.posted, 0u);
+}
+
+TEST_F(PeerChannel, an_announced_message_may_be_stored_where_the_receive_says) {
+  Transfer t = outgoing(nullptr, 100000, 7, MessageKind::announced);
+  t.header.request = 400;
+  t.header.serial = 77;
+  device::write_share(t, 0, 1, 0, 1);
+  Request &request = post(300, 7);
+  request.room = 100000;
+  request.serial = 65535;
+  request.offer = {0, 0, 63, 1u << 31};
+  request.offset = (1ull << 40) + 5;
+  device::look_into_channels(*b.state);
+  device::Packet ack = device::Packet::load(device::ack_of(*a.state, 400));
+  const Match match = unpack_match(ack.data());
+  EXPECT_EQ(match.request, 300u);
+  EXPECT_EQ(match.serial, 65535u);
+  EXPECT_EQ(match.place, 63u);
+  EXPECT_EQ(match.number, 1u << 31);
+  device::Packet offset = device::Packet::load(device::ack_of(*a.state, 400) + packet_words);
+  ASSERT_TRUE(offset.shows(device::lap_of_serial(77)));
+  EXPECT_EQ(offset.data(), (1ull << 40) + 5);
+
+  std::uint64_t *landed = device::landed_at(a.state->peer_acks[1], 300);
+  auto is_done = [&] { return device::is_done(*b.state, 300, device::Glance(*b.state, 300)); };
+  EXPECT_FALSE(is_done());
+  device::store_packet(landed, 0, device::lap_of_serial(65534)); // an earlier request's
+  EXPECT_FALSE(is_done());
+  EXPECT_EQ(b.state->summary.posted, 1u);
+  device::store_packet(landed, 0, device::lap_of_serial(match.serial));
+  EXPECT_TRUE(is_done());
+  EXPECT_TRUE(is_done());
+  EXPECT_EQ(b.state->summary.posted, 0u);
+}
+
+TEST_F(PeerChannel, a_receive_that_is_too_small_does_not_say_where) {
+  Transfer t = outgoing(nullptr, 100000, 7, MessageKind::announced);
+  t.header.request = 400;
+  device::write_share(t, 0, 1, 0, 1);
+  Request &request = post(300, 7);
+  request.room = 99999;
+  request.offer = {0, 0, 1, 2};
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(unpack_match(device::Packet::load(device::ack_of(*a.state, 400)).data()).number, 0u);
 }
 
 /// The tags of what b keeps, in order.
