@@ -28,10 +28,11 @@ template <class F> F driver_function(const char *name) {
 
 /// A value of 0 where nothing is allocated there.
 template <class T> T attribute_of(std::uint64_t address, CUpointer_attribute which) {
-  using Function = CUresult (*)(void *, CUpointer_attribute, CUdeviceptr);
-  static const auto get = driver_function<Function>("cuPointerGetAttribute");
+  using Function = CUresult (*)(unsigned, CUpointer_attribute *, void **, CUdeviceptr);
+  static const auto get = driver_function<Function>("cuPointerGetAttributes");
   T value{};
-  bool found = get != nullptr && get(&value, which, CUdeviceptr(address)) == CUDA_SUCCESS;
+  void *place = &value; // of several: for one alone a freed address would be an error
+  bool found = get != nullptr && get(1, &which, &place, CUdeviceptr(address)) == CUDA_SUCCESS;
   return found ? value : T{};
 }
 std::uint64_t id_of_allocation(std::uint64_t address) {

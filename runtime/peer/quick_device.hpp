@@ -310,7 +310,8 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
         if (lane == 0)
           match_announced(state, comm, source, tag, data, room, channel, at,
                           read_header(state, channel, at.in(channel)), share);
-        return Begun::matched;
+        __syncwarp();
+        return share.request != nothing ? Begun::matched : Begun::nothing;
       }
       stop = stop || !is_ours(header, comm, tag);
       const unsigned wanted =

@@ -76,16 +76,15 @@ GMPI_DEVICE void note_found(State &state, std::uint32_t channel, int source, uns
                  {its.in, its.in_freed, next, data, room, header}};
 }
 
-/// A new request for a receive.
-GMPI_DEVICE std::uint32_t new_receive(State &state, const Comm &comm, int source, int tag,
-                                      void *data, unsigned long long room) {
-  const std::uint32_t index = new_request(state, false, comm, data, room);
+/// The same for a receive.
+GMPI_DEVICE void begin_receiving(State &state, std::uint32_t index, const Comm &comm, int source,
+                                 int tag, void *data, unsigned long long room) {
+  begin_use(state, index, false, comm, data, room);
   Request &request = state.requests[index];
   request.peer = source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source];
   request.rank = source;
   request.tag = tag;
   store_packet(landed_at(state.acks, index), 0, 0);
-  return index;
 }
 
 /// Looks for where a long receive's data can be stored; nobody else looks at the request yet.
@@ -102,12 +101,17 @@ GMPI_DEVICE bool is_announced(const Header &header, const Comm &comm, int tag) {
 }
 
 /// Takes the next message of a channel, which is announced; the caller holds the channels, which
-/// are given back. The receive waits for shared.request then.
+/// are given back. The receive waits for shared.request then; that is `nothing` where there is no
+/// slot for it: nobody waits for one while he holds channels.
 GMPI_OUT_OF_LINE void match_announced(State &state, const Comm &comm, int source, int tag,
                                       void *data, unsigned long long room, std::uint32_t channel,
                                       Position at, const Header &header, Share &shared) {
   const std::uint32_t peer = peer_of_channel(channel);
-  const std::uint32_t index = shared.request = new_receive(state, comm, source, tag, data, room);
+  const std::uint32_t index = try_acquire_slot(context);
+  shared.request = index == no_slot ? nothing : index;
+  if (index == no_slot)
+    return let_channels_go(state, peer, at);
+  begin_receiving(state, index, comm, source, tag, data, room);
   Request &request = state.requests[index];
   if (header.bytes <= room)
     prepare_long(state, index);
@@ -171,7 +175,8 @@ GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source
 /// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
 GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, int tag, void *data,
                                     unsigned long long room, bool needs_staging, Share &shared) {
-  std::uint32_t index = shared.request = new_receive(state, comm, source, tag, data, room);
+  std::uint32_t index = shared.request = acquire_slot(context);
+  begin_receiving(state, index, comm, source, tag, data, room);
   shared.place = nothing;
   Request &request = state.requests[index];
   if (needs_staging) {

@@ -5,12 +5,12 @@
 
 namespace gmpi::device::peer {
 
-/// A new request of this rank's; the caller fills the rest.
-GMPI_DEVICE std::uint32_t new_request(State &state, bool sends, const Comm &comm, void *data,
-                                      unsigned long long room) {
-  std::uint32_t index = acquire_slot(context);
+/// A new request of this rank's, for which the caller has taken the slot; the caller fills the
+/// rest.
+GMPI_DEVICE void begin_use(State &state, std::uint32_t index, bool sends, const Comm &comm,
+                           void *data, unsigned long long room) {
   Request &request = state.requests[index];
-  request.busy = 1;
+  store_relaxed_device(&request.busy, 1); // as it is: somebody may still look
   request.comm = &comm;
   request.sends = sends;
   request.own = is_local(data) || is_shared(data);
@@ -20,7 +20,6 @@ GMPI_DEVICE std::uint32_t new_request(State &state, bool sends, const Comm &comm
   request.moved = 0;
   store_relaxed_device(&request.serial, context.records[index].serial & 0xffff);
   request.offer = {};
-  return index;
 }
 
 /// As the program knows it.
@@ -33,7 +32,8 @@ GMPI_DEVICE MPI_Request request_for(std::uint32_t index) {
 GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_t peer, bool free,
                                     Share &shared) {
   Transfer &t = shared.step.transfer;
-  shared.request = new_request(state, true, comm, t.data, t.room);
+  shared.request = acquire_slot(context);
+  begin_use(state, shared.request, true, comm, t.data, t.room);
   Request &request = state.requests[shared.request];
   t.header.request = static_cast<std::uint16_t>(shared.request);
   t.header.serial = static_cast<std::uint16_t>(request.serial);

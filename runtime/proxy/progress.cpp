@@ -154,9 +154,13 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   case Function::progress:
     return;
   case Function::offer:
-    return peer::Links::instance()->offers().offer(attribute.in_bytes);
+    if (peer::Links *links = peer::Links::instance())
+      links->offers().offer(attribute.in_bytes);
+    return;
   case Function::map_offer:
-    return peer::Links::instance()->offers().map(attribute.in_bytes);
+    if (peer::Links *links = peer::Links::instance())
+      links->offers().map(attribute.in_bytes);
+    return;
   default:
     break;
   }

@@ -215,6 +215,8 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
     return result_of(Reply{});
   CallResult result = result_of(Reply{});
   if (!nonblocking || !inline_in) {
+    if constexpr (Team::scope == Scope::thread)
+      let_pass(before_first_look);
     result = drain(team, waiting, buffers.in, buffers.out);
     if (!nonblocking || result.flag != 0) {
       if (team.leads())

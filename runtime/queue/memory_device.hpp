@@ -32,7 +32,7 @@
 #endif
 
 /// Stands in a translated kernel that has no launch bounds. The functions behind its MPI calls take
-/// 110 registers, so two blocks of 256 threads find room whatever the rest of it takes; nvcc, which
+/// 118 registers, so two blocks of 256 threads find room whatever the rest of it takes; nvcc, which
 /// does not see them where they are compiled by themselves, would save registers for more blocks,
 /// and load less at a time. Without optimization (-G) they take more than 128.
 #if defined(__CUDACC_RDC__) && !defined(__CUDACC_DEBUG__) && !defined(GMPI_FEW_REGISTERS) &&       \

@@ -71,6 +71,16 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_block_slot(const Context &context) {
   return slot;
 }
 
+/// A free slot, or no_slot where none is found at once.
+GMPI_OUT_OF_LINE std::uint32_t try_acquire_slot(const Context &context) {
+  constexpr std::uint32_t first = common_slots / 32, words = request_slots / 32 - first;
+  std::uint32_t slot = no_slot;
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < words && slot == no_slot; ++i)
+    slot = take_slot_of(context, first + (blockIdx.x * 31 + i) % words);
+  return slot;
+}
+
 /// A free slot; waits while there is none.
 GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
   constexpr std::uint32_t first = common_slots / 32, words = request_slots / 32 - first;
