@@ -21,6 +21,7 @@
 // PEER-DAG: {{^}}gmpi: rank 0: kernel exchange (
 // PEER-DAG: {{^}}gmpi: rank 0: kernel combine (
 // PEER-DAG: {{^}}gmpi: rank 0: from kernel to kernel: 6 messages and collective calls, 160012 bytes sent{{$}}
+// PEER-DAG: {{^}}gmpi: rank 0: of these messages, 0 long ones were stored where they belong, and 1 went through a ring{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: inline: 2 calls, 2 bytes sent{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: not from kernel to kernel: 1 calls on MPI_COMM_WORLD: a reduction that kernels leave to MPI{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: not from kernel to kernel: 1 calls on halo: a reduction that kernels leave to MPI{{$}}
