@@ -314,7 +314,8 @@ template <class Team> GMPI_NOINLINE void do_work(Team team) {
                      0,
                      slots_of(kept.header),
                      {channel.in, channel.in_freed, kept.first,
-                      kept_memory(state, shared.work.index), kept.header.bytes, kept.header}};
+                      kept_memory(state, shared.work.index), kept.header.bytes, kept.header},
+                     nullptr};
     } else {
       begin_step(state, shared.work.index, shared.step);
       if (shared.step.kind == Step::store && shared.step.high - shared.step.low > most)

@@ -173,7 +173,8 @@ GMPI_DEVICE Begun send_by_route(MPI_Comm comm, int dest, int tag, const void *da
                         route.next,
                         static_cast<unsigned char *>(const_cast<void *>(data)),
                         bytes,
-                        {MessageKind::eager, route.context, 0, 0, tag, bytes, after}}};
+                        {MessageKind::eager, route.context, 0, 0, tag, bytes, after}},
+                       nullptr};
   }
   __syncwarp(); // the data has been read, and the route
   if (lane == 0) {

@@ -73,7 +73,8 @@ GMPI_DEVICE void note_found(State &state, std::uint32_t channel, int source, uns
                  false,
                  0,
                  slots_of(header),
-                 {its.in, its.in_freed, next, data, room, header}};
+                 {its.in, its.in_freed, next, data, room, header},
+                 nullptr};
 }
 
 /// The same for a receive.

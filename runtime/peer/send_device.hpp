@@ -153,7 +153,7 @@ GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest,
   }
   wait_for(team);
   if (team.leads())
-    shared.step = {Step::write, false, 0, high, sent};
+    shared.step = {Step::write, false, 0, high, sent, nullptr};
   team.sync();
 }
 

@@ -62,7 +62,8 @@ GMPI_DEVICE void add_transfer(State &state, std::uint32_t index, SharedTransfers
                    request.moved,
                    slots_of(request.header),
                    {sends ? channel.out : channel.in, sends ? channel.out_freed : channel.in_freed,
-                    request.first, request.data, request.room, request.header}};
+                    request.first, request.data, request.room, request.header},
+                   nullptr};
   transfer.request = index;
   transfer.next = transfer.limit = request.moved;
   transfer.done = 0;

@@ -161,11 +161,15 @@ template <class Team> GMPI_DEVICE void await_together(const Team &team) {
 
 /// Copies shorter than this are not worth another round of the whole grid.
 constexpr unsigned long long shared_copy_bytes = 256 * 1024;
-/// What a block takes at a time of a copy that the whole grid shares: each some four times.
+/// What a block takes at a time of a copy that the whole grid shares: multiples of the least, so
+/// that each takes some four.
+constexpr unsigned long long least_copy_portion = 16 * 1024, most_copy_portion = 128 * 1024;
 GMPI_DEVICE unsigned long long copy_portion(unsigned long long bytes) {
-  constexpr unsigned long long least = 16 * 1024, most = 128 * 1024;
-  const unsigned long long portion = bytes / (4ull * grid_blocks()) / least * least;
-  return portion < least ? least : portion < most ? portion : most;
+  const unsigned long long portion =
+      bytes / (4ull * grid_blocks()) / least_copy_portion * least_copy_portion;
+  return portion < least_copy_portion  ? least_copy_portion
+         : portion < most_copy_portion ? portion
+                                       : most_copy_portion;
 }
 
 /// This block's part in launch->task; ends with the block's barrier.

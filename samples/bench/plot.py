@@ -114,7 +114,8 @@ def draw(axes, machine, table):
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=min([0] + heights))
-    axes.set_title("%s\n%s, %s, %d rank%s" % (table["title"], machine["gpu"], machine["mpi"], machine["ranks"],
+    library = machine["mpi"].split(",")[0]  # some go on about how they were built
+    axes.set_title("%s\n%s, %s, %d rank%s" % (table["title"], machine["gpu"], library, machine["ranks"],
                                              "" if machine["ranks"] == 1 else "s"), fontsize=10)
     axes.grid(True, which="both", alpha=0.3)
     axes.legend(fontsize=8)

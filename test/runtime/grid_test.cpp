@@ -20,8 +20,8 @@ static const int environment = setenv("GMPI_CPU_MULTIPROCESSORS", "4", 1) +
 namespace {
 
 constexpr std::uint32_t launch_index = 3;
-constexpr std::size_t staged = 300000; // more than shared_copy_bytes, no multiple of copy_portion
-static_assert(staged > device::shared_copy_bytes && staged % device::copy_portion != 0);
+constexpr std::size_t staged = 300000; // more than shared_copy_bytes, no multiple of what is copied at once
+static_assert(staged > device::shared_copy_bytes && staged % device::least_copy_portion != 0);
 
 /// The host's end: answers each call at once, until the launch has left.
 class FakeProxy {
