@@ -2,9 +2,25 @@
 // Programs that are linked without the linker's options call CUDA's own, and this file is not
 // linked in; the watchdog then knows less, and a host that waits inside CUDA for a split kernel
 // waits for good.
+#include "../peer/links.hpp"
 #include "../split/host_calls.hpp"
 
 using namespace gmpi::split;
+
+namespace {
+
+/// Around what frees memory that other ranks may have mapped.
+class FreeGuard {
+public:
+  FreeGuard() { before_free(); }
+  ~FreeGuard() {
+    if (gmpi::peer::Links *links = gmpi::peer::Links::instance())
+      links->offers().after_free();
+  }
+  FreeGuard(const FreeGuard &) = delete;
+};
+
+} // namespace
 
 #define GMPI_WRAP(name, default_stream, parameters, arguments, guard)                              \
   extern "C" cudaError_t __real_##name parameters;                                                 \

@@ -63,7 +63,8 @@ void Offers::stop() {
   for (auto &mappings : mapped_)
     for (Mapping &mapping : mappings)
       if (Mapping old = std::exchange(mapping, {}); old.memory != nullptr)
-        unmap_exported(old.memory, old.bytes);
+        retired_.push_back(old);
+  unmap_retired();
   if (stream_ != nullptr)
     cudaStreamDestroy(std::exchange(stream_, nullptr));
 }
@@ -158,7 +159,7 @@ void Offers::map_offer(std::uint32_t peer, std::uint32_t place, std::uint32_t nu
     return; // it has been taken back
   Mapping &mapping = mapped_[peer][place];
   if (Mapping old = std::exchange(mapping, {}); old.memory != nullptr)
-    unmap_exported(old.memory, old.bytes); // no receive names it any more
+    retired_.push_back(old);
   void *memory = reinterpret_cast<void *>(unpack(offer.begin));
   if (int(peer) != rank_) {
     ExportHandle handle;
@@ -166,7 +167,8 @@ void Offers::map_offer(std::uint32_t peer, std::uint32_t place, std::uint32_t nu
     memory = map_exported(handle, unpack(offer.bytes));
     if (memory == nullptr)
       return refuse("CUDA refuses to map another rank's buffer");
-    mapping = {memory, unpack(offer.bytes)};
+    mapping = {memory, unpack(offer.bytes), number};
+    has_mapped_ = true;
   }
   if (is_checked())
     at_launch_.push_back([=, this] { use(peer, place, number, memory); });
@@ -189,6 +191,39 @@ void Offers::before_launch() {
   take_back_freed();
   for (const auto &use_mapping : std::exchange(at_launch_, {}))
     use_mapping();
+}
+
+void Offers::after_free() {
+  if (used_ == 0 && !has_mapped_)
+    return;
+  std::lock_guard lock(mutex_);
+  take_back_freed();
+  retire_taken_back();
+  unmap_retired();
+}
+
+/// Whose offer its rank has taken back.
+void Offers::retire_taken_back() {
+  for (std::uint32_t peer = 0; peer < max_peers; ++peer)
+    for (std::uint32_t place = 0; place < max_offers; ++place) {
+      Mapping &mapping = mapped_[peer][place];
+      std::uint64_t begin[packet_words];
+      if (mapping.memory != nullptr &&
+          load_words(theirs_[peer][place].begin, begin, packet_words, stream_) &&
+          !shows(begin, mapping.number))
+        retired_.push_back(std::exchange(mapping, {}));
+    }
+}
+
+void Offers::unmap_retired() {
+  if (retired_.empty())
+    return;
+  int current = 0;
+  cudaGetDevice(&current);
+  cudaSetDevice(device_);
+  for (const Mapping &mapping : std::exchange(retired_, {}))
+    unmap_exported(mapping.memory, mapping.bytes);
+  cudaSetDevice(current);
 }
 
 void Offers::take_back_freed() {

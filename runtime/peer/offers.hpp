@@ -3,9 +3,9 @@
 // messages go through the channel meanwhile.
 //
 // Invariant: nobody waits for this. A thread of its own makes the CUDA calls, while kernels run. An
-// offer is taken back by the next launch after its allocation has been freed, so no kernel that
-// starts later names it; others keep what they have mapped until the offer's place is used again,
-// or MPI_Finalize.
+// offer is taken back when its allocation is freed, or by the next launch, so no kernel that starts
+// later names it. What others have mapped of it they unmap when their own program frees something,
+// or in MPI_Finalize: CUDA may wait for kernels then, and keep launches from being made.
 #pragma once
 
 #include "exported_memory.hpp"
@@ -42,6 +42,9 @@ public:
 
   /// Before a launch: takes back what has been freed.
   void before_launch();
+  /// The program has freed memory, in a call that waits for the device. The same, and unmaps what
+  /// others have taken back.
+  void after_free();
   /// Why an allocation was not offered, or not mapped; "" where none was refused.
   std::string refusal();
 
@@ -53,6 +56,7 @@ private:
   struct Mapping {
     void *memory = nullptr;
     std::size_t bytes = 0;
+    std::uint32_t number = 0; ///< of the offer
   };
 
   void want(Wanted wanted);
@@ -61,6 +65,8 @@ private:
   void map_offer(std::uint32_t peer, std::uint32_t place, std::uint32_t number);
   void write(std::uint32_t place, const Offer &offer);
   void take_back_freed();
+  void retire_taken_back();
+  void unmap_retired();
   void use(std::uint32_t peer, std::uint32_t place, std::uint32_t number, const void *memory);
   void refuse(const std::string &why);
 
@@ -81,6 +87,8 @@ private:
   std::atomic<std::uint32_t> used_{0};           ///< places that have been in use
   std::uint32_t last_number_ = 0;
   std::array<std::array<Mapping, max_offers>, max_peers> mapped_{};
+  std::atomic<bool> has_mapped_{false};
+  std::vector<Mapping> retired_; ///< no receive names them any more
   /// Under compute-sanitizer: what is used from the next launch on.
   std::vector<std::function<void()>> at_launch_;
 };

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -120,6 +122,32 @@ TEST_F(PeerOffers, the_next_launch_takes_back_what_has_been_freed) {
   ASSERT_TRUE(comes_true([&] { return mapped(second).shows(second.number); }));
   reinterpret_cast<unsigned char *>(mapped(second).data())[7] = 9;
   EXPECT_EQ(memory[7], 9);
+}
+
+/// How often this process has files' memory mapped.
+int mappings() {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find("gmpi-device-memory") != std::string::npos;
+  return count;
+}
+
+TEST_F(PeerOffers, what_has_been_taken_back_is_unmapped_when_something_is_freed) {
+  Match first = offer(memory);
+  const int before = mappings();
+  map(first);
+  ASSERT_TRUE(comes_true([&] { return mapped(first).shows(first.number); }));
+  EXPECT_EQ(mappings(), before + 1);
+  a.offers.after_free(); // something else
+  EXPECT_EQ(mappings(), before + 1);
+  cudaFree(memory);
+  b.offers.after_free();
+  EXPECT_EQ(find(memory, 1).number, 0u); // without a launch
+  EXPECT_EQ(mappings(), before);         // the allocation's own is gone
+  a.offers.after_free();
+  EXPECT_EQ(mappings(), before - 1);
+  ASSERT_EQ(cudaMalloc(&memory, bytes), cudaSuccess);
 }
 
 TEST_F(PeerOffers, what_cannot_be_mapped_is_said) {
