@@ -1,6 +1,10 @@
 // A current context means that the program has chosen (since CUDA 12 cudaSetDevice makes one).
 #include "choose_device.hpp"
 
+#ifndef GMPI_DEVICE_CPU
+#include "driver_function.hpp"
+#endif
+
 #include <cuda_runtime.h>
 
 namespace gmpi::launch {
@@ -11,16 +15,11 @@ namespace {
 bool program_has_chosen() { return false; }
 #else
 bool program_has_chosen() {
-  void *entry = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  if (cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &entry, 12000, cudaEnableDefault,
-                                       &found) != cudaSuccess ||
-      found != cudaDriverEntryPointSuccess) {
-    cudaGetLastError();
+  const auto current = driver_function<int (*)(void **)>("cuCtxGetCurrent");
+  if (current == nullptr)
     return true;
-  }
   void *context = nullptr;
-  reinterpret_cast<int (*)(void **)>(entry)(&context);
+  current(&context);
   return context != nullptr;
 }
 #endif

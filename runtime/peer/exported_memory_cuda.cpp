@@ -1,7 +1,8 @@
 // CUDA IPC. Opening a handle enables access between the two GPUs, or fails. What the runtime's API
-// does not tell of an allocation, the driver's does, reached through the runtime: programs need not
-// link with the driver's library.
+// does not tell of an allocation, the driver's does.
 #include "exported_memory.hpp"
+
+#include "../launch/driver_function.hpp"
 
 #include <cstring>
 #include <cuda.h>
@@ -11,19 +12,13 @@ namespace gmpi::peer {
 static_assert(sizeof(ExportHandle) == sizeof(cudaIpcMemHandle_t));
 
 namespace {
+using launch::driver_function;
+
 /// Forgets the error: the caller has another way.
 bool succeeded(cudaError_t error) {
   if (error != cudaSuccess)
     cudaGetLastError();
   return error == cudaSuccess;
-}
-
-template <class F> F driver_function(const char *name) {
-  void *entry = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  bool has =
-      succeeded(cudaGetDriverEntryPointByVersion(name, &entry, 12000, cudaEnableDefault, &found));
-  return has && found == cudaDriverEntryPointSuccess ? reinterpret_cast<F>(entry) : nullptr;
 }
 
 /// A value of 0 where nothing is allocated there.

@@ -1,8 +1,8 @@
 // On a GPU streams wait for words in mapped host memory, and write them, by stream memory
-// operations of the driver API: reached through the runtime, so that programs need not link with
-// the driver's library.
+// operations of the driver API.
 #include "stream_order.hpp"
 
+#include "../launch/driver_function.hpp"
 #include "../proxy/report.hpp"
 
 #include <atomic>
@@ -12,18 +12,7 @@ namespace gmpi::split {
 
 namespace {
 
-template <class F> F driver_function(const char *name) {
-  void *entry = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  if (cudaGetDriverEntryPointByVersion(name, &entry, 12000, cudaEnableDefault, &found) !=
-          cudaSuccess ||
-      found != cudaDriverEntryPointSuccess) {
-    cudaGetLastError();
-    return nullptr;
-  }
-  return reinterpret_cast<F>(entry);
-}
-
+using launch::driver_function;
 using StreamValue = CUresult (*)(CUstream, CUdeviceptr, cuuint64_t, unsigned);
 
 StreamValue wait_value() {
