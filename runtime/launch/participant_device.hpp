@@ -31,11 +31,12 @@ static __constant__ Context context;
 
 /// What the block that made a grid-scope call tells the others.
 enum class GridCommand : std::uint32_t {
-  done,    ///< the call is over: launch->result has what it returns
-  copy,    ///< help with launch->task, then arrive again
-  deliver, ///< copy launch->broadcast to each thread's own receive buffer, then arrive again
-  promote, ///< the last event was a departure: one of you makes the call
-  lead,    ///< (never stored) this block makes the call
+  done,     ///< the call is over: launch->result has what it returns
+  copy,     ///< help with launch->task, then arrive again
+  deliver,  ///< copy launch->broadcast to each thread's own receive buffer, then arrive again
+  promote,  ///< the last event was a departure: one of you makes the call
+  exchange, ///< carry your packets of a collective call's only round, and meet; then it is over
+  lead,     ///< (never stored) this block makes the call
 };
 
 /// How a call waits for its next Reply.
@@ -65,6 +66,7 @@ struct BlockState {
   std::uint32_t departed; ///< not 0 once a thread has left
   std::uint32_t elections, claimed;
   std::uint32_t round;         ///< last command this block has obeyed or given
+  std::uint32_t meetings;      ///< of all blocks, so far
   std::uint32_t living_blocks; ///< while this block leads: no block can leave meanwhile
   GridCommand command;
   Begun begun;              ///< how far the first warp has come with a call
@@ -123,25 +125,30 @@ GMPI_DEVICE bool is_complete(unsigned long long membership) {
   return (membership & 0xffffffffu) + (membership >> 32) == grid_blocks();
 }
 
-/// Whether round `a` comes after round `b`. They are 30 bits and wrap; no block is ever more than a
-/// few rounds behind.
+/// Of a command word's low half; the others are the round.
+constexpr std::uint32_t command_bits = 3;
+
+/// Whether round `a` comes after round `b`. They wrap; no block is ever more than a few rounds
+/// behind.
 GMPI_DEVICE bool is_after(std::uint32_t a, std::uint32_t b) {
-  return static_cast<std::int32_t>((a - b) << 2) > 0;
+  return static_cast<std::int32_t>((a - b) << command_bits) > 0;
 }
 
-/// Waits for the next round's command; the block's leader calls it. Wins or loses promotions.
+/// Waits for the next round's command; the block's leader calls it. Wins or loses promotions. What
+/// others have written is there once the leader has acquired: not here, where the registers that
+/// its functions have saved would be far away when they return.
 GMPI_DEVICE GridCommand await_command(BlockState &block) {
   LaunchState &launch = *block.launch;
   for (;;) {
     unsigned long long loaded;
     std::uint32_t word;
     do {
-      loaded = load_acquire_device(&launch.command);
+      loaded = load_relaxed_device(&launch.command);
       word = static_cast<std::uint32_t>(loaded);
-    } while (!is_after(word >> 2, block.round) && (relax(), true));
-    block.round = word >> 2;
+    } while (!is_after(word >> command_bits, block.round) && (relax(), true));
+    block.round = word >> command_bits;
     block.result.error = static_cast<std::int32_t>(loaded >> 32);
-    auto command = static_cast<GridCommand>(word & 3);
+    auto command = static_cast<GridCommand>(word & ((1u << command_bits) - 1));
     if (command != GridCommand::promote)
       return command;
     if (atomicExch(&launch.claimed, 1u) == 0)
@@ -149,28 +156,57 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
   }
 }
 
-/// Arrives at a grid-scope call for the whole block; the block's leader calls it, after the
-/// block's barrier. Returns lead in exactly one block.
-GMPI_DEVICE GridCommand arrive(BlockState &block) {
+/// Arrives at a grid-scope call for the whole block, in two steps; the block's leader calls them,
+/// after the block's barrier. The second returns lead in exactly one block; in others, it has not
+/// acquired yet.
+GMPI_DEVICE unsigned long long begin_to_arrive(BlockState &block) {
   block.living_blocks = 1;
   block.first_round = true;
   block.last_part.bytes = 0;
   if (grid_blocks() == 1)
+    return 1;
+  release_device();
+  return add_relaxed_device(&block.launch->membership, 1) + 1; // in flight, until it is looked at
+}
+GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long now) {
+  if (grid_blocks() == 1)
     return GridCommand::lead;
-  unsigned long long now = add_device(&block.launch->membership, 1) + 1;
   if (!is_complete(now)) {
     GridCommand command = await_command(block);
     if (command != GridCommand::lead)
       return command;
-    now = load_acquire_device(&block.launch->membership);
+    now = load_relaxed_device(&block.launch->membership);
   }
+  acquire_device();
   block.living_blocks = static_cast<std::uint32_t>(now); // they have all arrived
   return GridCommand::lead;
 }
 
+GMPI_DEVICE GridCommand arrive(BlockState &block) {
+  const GridCommand command = have_arrived(block, begin_to_arrive(block));
+  acquire_device();
+  return command;
+}
+
+/// Meets all other blocks, of which none has departed: what each has written before is there for
+/// all. The block's leader calls it.
+GMPI_DEVICE void meet_blocks(BlockState &block) {
+  const std::uint32_t all = ++block.meetings * grid_blocks();
+  increase_release_device(&block.launch->met, 1);
+  while (static_cast<std::int32_t>(load_acquire_device(&block.launch->met) - all) < 0)
+    relax();
+}
+
+/// Arrives once more, when what the block that makes the call has had this one do is done.
+GMPI_DEVICE void arrive_again(BlockState &block) {
+  add_device(&block.launch->membership, 1);
+  block.command = await_command(block);
+  acquire_device();
+}
+
 GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand what,
                                             std::int32_t error) {
-  return (round << 2 | std::uint32_t(what)) | std::uint64_t(std::uint32_t(error)) << 32;
+  return (round << command_bits | std::uint32_t(what)) | std::uint64_t(std::uint32_t(error)) << 32;
 }
 
 /// Gives a command to the waiting blocks, in two steps: what is stored between them need not be
@@ -180,7 +216,7 @@ GMPI_DEVICE void prepare_command(BlockState &block, unsigned long long arrived) 
   if (grid_blocks() > 1) // (where the others have left, this block's own arrival)
     add_relaxed_device(&block.launch->membership, ~arrived + 1);
   if (block.living_blocks > 1)
-    fence_device();
+    release_device();
 }
 GMPI_DEVICE void give_command(BlockState &block, GridCommand what,
                               std::int32_t error = MPI_SUCCESS) {
@@ -197,10 +233,11 @@ GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long
 GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
   launch.command = 0;
   launch.claimed = 0;
+  launch.met = 0;
   launch.membership = 0;
   if ((launch.routes.owned | launch.routes.refused) != 0)
     peer::give_all_up(*context.peer, launch.routes);
-  fence_system();
+  release_system();
   Attribute leave{};
   leave.function = Function::leave;
   leave.launch = index;
@@ -216,8 +253,8 @@ GMPI_OUT_OF_LINE void depart(LaunchState &launch, std::uint32_t index) {
     // Whoever tried to take an earlier promotion has arrived again since.
     launch.claimed = 0;
     auto word = static_cast<std::uint32_t>(load_acquire_device(&launch.command));
-    store_release_device(&launch.command,
-                         command_word((word >> 2) + 1, GridCommand::promote, MPI_SUCCESS));
+    store_release_device(&launch.command, command_word((word >> command_bits) + 1,
+                                                       GridCommand::promote, MPI_SUCCESS));
   }
 }
 
@@ -238,6 +275,7 @@ public:
       block.living = device::block_threads();
       block.living_blocks = 1;
       block.departed = block.elections = block.claimed = block.round = block.tickets = 0;
+      block.meetings = 0;
       block.routes.owned = block.routes.refused = block.routes_taken = 0;
       block.own_slot = device::unknown_slot;
       block.slot_taken = 0;
@@ -254,7 +292,7 @@ public:
     device::BlockState &block = device::block_state();
     LaunchState *launch = block.launch;
     std::uint32_t index = block.launch_index;
-    device::fence_device();
+    device::release_device();
     block.departed = 1;
     if (atomicSub(&block.living, 1u) != 1)
       return;

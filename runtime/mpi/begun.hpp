@@ -19,7 +19,8 @@ enum class Begun : std::uint32_t {
   receiving,  ///< its message has been found, and is its own (of MPI_Sendrecv: and sent is the
               ///< other)
   matched,    ///< it receives a long message, and waits for the request that this has matched
-  exchanging, ///< all that is left is to write, as the step says, and to receive
+  exchanging, ///< all that is left is to write, as the step says, and to receive; of a collective
+              ///< call, a round of the first warp's
   carrying,   ///< all that is left is to write or read, as the step says
   answered,   ///< all that is left is to give the threads what the call returns
   over,       ///< nothing is left

@@ -16,21 +16,17 @@ namespace gmpi::device {
 
 namespace quick {
 /// All of a block carry what their first warp has begun.
-template <Scope S, Kind kind> GMPI_NOINLINE Begun carry() {
+template <Scope S> GMPI_NOINLINE Begun carry_step() { return peer::carry_last_step<S>(); }
+template <Scope S, bool common> GMPI_NOINLINE Begun carry_round() {
+  return peer::carry_round<S, common>();
+}
+template <Scope S, Kind kind> GMPI_DEVICE Begun carry() {
   if constexpr (kind == Kind::collective)
-    return peer::carry_round<S>();
+    return block_state().peer.round.common ? carry_round<S, true>() : carry_round<S, false>();
   else
-    return peer::carry_last_step<S>();
+    return carry_step<S>();
 }
 } // namespace quick
-
-/// Tells all of a block, behind its barrier, how far its first warp has come `now`.
-GMPI_DEVICE Begun tell_all(Begun now) {
-  // The barrier itself tells most: what lies in shared memory takes its time.
-  if (now != Begun::over && thread_index() == 0)
-    block_state().begun = now;
-  return __syncthreads_or(now != Begun::over) ? block_state().begun : Begun::over;
-}
 
 /// Has a block's first warp begin a call and await what short calls wait for, between two barriers
 /// of its threads. Returns how far the call has come: most short ones are over.
@@ -43,6 +39,8 @@ template <Scope S, class Begin> GMPI_DEVICE Begun begin_together(Begin begin) {
     now = begin();
     if (now == Begun::asked)
       now = await_answer<S>();
+    if (S == Scope::grid && thread_index() == 0)
+      acquire_device(); // where another block has made the call
   }
   return tell_all(now);
 }
@@ -181,6 +179,16 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::begin_alone<Function::name>(a);                                                   \
   }                                                                                                \
+  template <Scope S> GMPI_NOINLINE Begun collect_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::collect_quickly<Function::name, S>(a);                                            \
+  }                                                                                                \
+  template <Scope S> GMPI_NOINLINE Begun exchange_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {       \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::exchange_uncommon<Function::name, S>(a);                                          \
+  }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE Begun write_and_receive_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                 \
     Arguments a{};                                                                                 \
@@ -221,7 +229,11 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
           so_far = Begun::nothing;                                                                 \
           if constexpr (peer::goes_by_route<Function::name>)                                       \
             so_far = quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles));                          \
-          if (so_far == Begun::nothing)                                                            \
+          if constexpr (kind_of(Function::name) == Kind::collective) {                             \
+            so_far = quick::collect_##name<S>(GMPI_LIST(GMPI_PASS, roles));                        \
+            if (so_far == Begun::exchanging)                                                       \
+              so_far = quick::exchange_##name<S>(GMPI_LIST(GMPI_PASS, roles));                     \
+          } else if (so_far == Begun::nothing)                                                     \
             so_far = quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles));                          \
           if (so_far != Begun::elsewhere)                                                          \
             return so_far;                                                                         \

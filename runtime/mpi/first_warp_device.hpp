@@ -9,11 +9,19 @@ namespace gmpi::device {
 
 constexpr unsigned whole_warp = 0xffffffffu;
 
+/// Tells all of a block, behind its barrier, how far its first warp has come `now`.
+GMPI_DEVICE Begun tell_all(Begun now) {
+  // The barrier itself tells most: what lies in shared memory takes its time.
+  if (now != Begun::over && thread_index() == 0)
+    block_state().begun = now;
+  return __syncthreads_or(now != Begun::over) ? block_state().begun : Begun::over;
+}
+
 /// How a call of scope S ends while its warp is still at it. Lane 0 calls these.
 template <Scope S> GMPI_DEVICE void prepare_end() {
   BlockState &block = block_state();
   if constexpr (S == Scope::grid)
-    prepare_command(block, block.living_blocks);
+    prepare_command(block, block.living_blocks - !block.first_round);
 }
 template <Scope S> GMPI_DEVICE void tell_end_of_call() {
   if constexpr (S == Scope::grid)
@@ -38,7 +46,7 @@ template <Function F, Scope S> GMPI_DEVICE bool arrives_to_lead(const Arguments 
     return true;
   BlockState &block = block_state();
   if (thread_index() == 0)
-    block.command = arrive(block);
+    block.command = have_arrived(block, begin_to_arrive(block));
   __syncwarp();
   if (block.command == GridCommand::lead)
     return true;
@@ -49,7 +57,7 @@ template <Function F, Scope S> GMPI_DEVICE bool arrives_to_lead(const Arguments 
 /// What is left of arriving where a grid's only block makes its call.
 template <Scope S> GMPI_DEVICE void arrive_alone() {
   if (S == Scope::grid && grid_blocks() == 1 && thread_index() == 0)
-    arrive(block_state());
+    block_state().command = arrive(block_state());
 }
 
 } // namespace gmpi::device

@@ -5,7 +5,7 @@
 // another way.
 #pragma once
 
-#include "quick_device.hpp"
+#include "quick_collectives_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -136,7 +136,7 @@ GMPI_DEVICE bool receive_alone(const Arguments &a) {
       continue;
     }
     const Header header = unpack_header(front.packets[0].data(), front.packets[1].data(), 0);
-    if (!is_ours(header, *comm, a.recv_tag) || header.kind != MessageKind::eager ||
+    if (!is_for(header, *comm, a.recv_tag) || header.kind != MessageKind::eager ||
         header.bytes > buffers.out_bytes || header.bytes > warp_bytes || (header.bytes & 3) != 0)
       break;
     const auto bytes = static_cast<std::uint32_t>(header.bytes);

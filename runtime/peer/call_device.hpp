@@ -42,6 +42,25 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
   finish_request(team, call, comm, index, rank, tag, data);
 }
 
+/// The part in a grid's only round of a block that has not gone the quick way.
+template <Function F>
+GMPI_DEVICE int take_part_in_round(const BlockTeam &team, const Arguments &a) {
+  BlockState &block = block_state();
+  Round &round = block.peer.round;
+  if (team.leads()) {
+    describe_round<F>(*find_comm(a.comm), a, buffers_of(F, a, message_bytes), round, 0, 1);
+    round.number = static_cast<std::uint32_t>(block.result.error);
+    round.shared = true;
+  }
+  __syncthreads();
+  share_round(round, team);
+  __syncthreads();
+  if (team.leads())
+    meet_blocks(block);
+  __syncthreads();
+  return MPI_SUCCESS;
+}
+
 /// The team as it is here.
 GMPI_DEVICE Alone in_peer(const ThreadTeam &, Share *own) { return Alone(own); }
 GMPI_DEVICE BlockTeam in_peer(const BlockTeam &team, Share *) { return {team.leader}; }

@@ -34,13 +34,13 @@ GMPI_DEVICE std::uint64_t load_part(const Round &round, std::uint32_t p, std::ui
   return load_data(round.in + p * packet_bytes, round.bytes - p * packet_bytes);
 }
 
-/// Tells the others that this rank has begun the round: the first packet of its part. One thread.
+/// Tells the other ranks that this one has begun the round: the first packet of its part. One
+/// thread.
 GMPI_DEVICE void write_hello(const Round &round) {
-  const Comm &comm = *round.comm;
   GMPI_NO_UNROLL
-  for (int rank = 0; rank < comm.size; ++rank)
-    if (rank != comm.rank)
-      store_packet(round_of(comm, round.number, rank, comm.rank), 0, round.number);
+  for (int rank = 0; rank < round.size; ++rank)
+    if (rank != round.rank)
+      store_packet(part_at(round, rank, round.rank), 0, round.number);
 }
 
 /// Packets of a part, from number `low` to before `high`.
@@ -49,12 +49,11 @@ struct Range {
 };
 
 /// One member's share of writing this rank's data, if it sends any.
-GMPI_OUT_OF_LINE void write_part(const Round &round, Range range, std::uint32_t member,
-                                 std::uint32_t members) {
+GMPI_DEVICE void write_range(const Round &round, Range range, std::uint32_t member,
+                             std::uint32_t members) {
   constexpr int at_once = 4;
   if (round.in == nullptr)
     return;
-  const Comm &comm = *round.comm;
   const std::uint32_t packets = range.high, whole = whole_packets(round.in, round.bytes);
   GMPI_NO_UNROLL
   for (std::uint32_t first = range.low + member; first < packets; first += at_once * members) {
@@ -66,16 +65,20 @@ GMPI_OUT_OF_LINE void write_part(const Round &round, Range range, std::uint32_t 
         values[i] = load_part(round, p, whole);
     }
     GMPI_NO_UNROLL
-    for (int rank = 0; rank < comm.size; ++rank) {
-      if (rank == comm.rank)
+    for (int rank = 0; rank < round.size; ++rank) {
+      if (rank == round.rank)
         continue;
-      std::uint64_t *to = round_of(comm, round.number, rank, comm.rank) + packet_words;
+      std::uint64_t *to = part_at(round, rank, round.rank) + packet_words;
       GMPI_UNROLL
       for (int i = 0; i < at_once; ++i)
         if (std::uint32_t p = first + i * members; p < packets)
           store_packet(to + p * packet_words, values[i], round.number);
     }
   }
+}
+GMPI_OUT_OF_LINE void write_part(const Round &round, Range range, std::uint32_t member,
+                                 std::uint32_t members) {
+  write_range(round, range, member, members);
 }
 
 /// One member's share of combining what the ranks have written, if this one wants it. All have
@@ -84,19 +87,18 @@ template <class Combine>
 GMPI_DEVICE void combine_parts(const Round &round, Range range, std::uint32_t member,
                                std::uint32_t members, Combine combine) {
   constexpr int at_once = 2;
-  const Comm &comm = *round.comm;
   const std::uint32_t packets = range.high;
   const std::uint32_t whole_in = whole_packets(round.in, round.bytes);
   const std::uint32_t whole_out = whole_packets(round.out, round.bytes);
   const int first_rank = round.root >= 0 ? round.root : 0;
-  const int last_rank = round.root >= 0 ? round.root : comm.size - 1;
+  const int last_rank = round.root >= 0 ? round.root : round.size - 1;
   GMPI_NO_UNROLL
   for (std::uint32_t first = range.low + member; first < packets; first += at_once * members) {
     std::uint64_t values[at_once] = {};
     GMPI_NO_UNROLL
     for (int rank = first_rank; rank <= last_rank; ++rank) {
-      const bool own = rank == comm.rank;
-      const std::uint64_t *from = round_of(comm, round.number, comm.rank, rank) + packet_words;
+      const bool own = rank == round.rank;
+      const std::uint64_t *from = part_at(round, round.rank, rank) + packet_words;
       Packet loaded[at_once];
       GMPI_UNROLL
       for (int i = 0; i < at_once; ++i) {
@@ -128,42 +130,55 @@ GMPI_DEVICE void combine_parts(const Round &round, Range range, std::uint32_t me
     }
   }
 }
-GMPI_OUT_OF_LINE void read_parts(const Round &round, Range range, std::uint32_t member,
-                                 std::uint32_t members) {
+template <bool common>
+GMPI_DEVICE void read_range(const Round &round, Range range, std::uint32_t member,
+                            std::uint32_t members) {
   if (round.out != nullptr)
-    with_reduction(round.reduction, round.datatype,
-                   [&](auto combine) { combine_parts(round, range, member, members, combine); });
+    combine_parts(round, range, member, members,
+                  [=, reduction = round.reduction, number = round.datatype](std::uint64_t a,
+                                                                            std::uint64_t b) {
+                    return common ? reduce_common(number, a, b) : reduce(reduction, number, a, b);
+                  });
 }
 
-/// What this block does of a round that all blocks of its grid carry: packets of its own.
-GMPI_OUT_OF_LINE void share_round(LaunchState &launch, BlockTeam team) {
-  const Round &round = launch.round;
-  const std::uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+GMPI_OUT_OF_LINE void read_parts(const Round &round, Range range, std::uint32_t member,
+                                 std::uint32_t members) {
+  round.common ? read_range<true>(round, range, member, members)
+               : read_range<false>(round, range, member, members);
+}
+
+/// The packets that are this block's.
+GMPI_DEVICE Range range_of_block(const Round &round) {
   const std::uint32_t packets = data_packets(round);
+  if (!round.shared)
+    return {0, packets};
+  const std::uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const std::uint32_t each = (packets + grid_blocks() - 1) / grid_blocks();
   const std::uint32_t low = each * block < packets ? each * block : packets;
-  const Range range{low, packets - low < each ? packets : low + each};
+  return {low, packets - low < each ? packets : low + each};
+}
+
+/// What this block does of a round that all blocks of its grid carry: the one that makes the call
+/// sees to what that waits for, this one only to its packets.
+GMPI_OUT_OF_LINE void share_round(const Round &round, BlockTeam team) {
+  const Range range = range_of_block(round);
   unsigned member, members;
   team.number(member, members);
   write_part(round, range, member, members);
   read_parts(round, range, member, members);
 }
 
-/// Rounds of fewer bytes are not worth the other blocks' attention.
-constexpr std::uint32_t shared_round_bytes = 32768;
-
-/// Whether all blocks of the grid carry the round: they are all there.
-GMPI_DEVICE bool can_share_round(std::uint32_t bytes) {
-  return bytes >= shared_round_bytes && BlockTeam::block().living_blocks == grid_blocks() &&
-         grid_blocks() > 1;
-}
+/// As much as one warp carries with a packet in each lane. What is longer is worth all blocks'
+/// attention.
+constexpr std::uint32_t warp_round_bytes = 31 * packet_bytes;
 
 /// Whether the others begin soon; one thread looks for as long as that takes.
-GMPI_OUT_OF_LINE bool begin_soon(const Comm &comm, std::uint32_t round) {
+GMPI_DEVICE bool begin_soon(const Round &round) {
   constexpr int turns = 4096;
+  std::uint64_t *memory = memory_of(round, round.rank);
   GMPI_NO_UNROLL
   for (int i = 0; i < turns; ++i) {
-    if (all_have_begun(comm, round))
+    if (all_have_begun(memory, round.number, round.rank, round.size))
       return true;
     if (i % 64 == 63) {
       Summary summary = look(*context.peer);
@@ -175,25 +190,55 @@ GMPI_OUT_OF_LINE bool begin_soon(const Comm &comm, std::uint32_t round) {
   return false;
 }
 
-/// What team.shared().round says. `begun`: this rank's part has been written.
+/// What the round's members need of the communicator; a warp, or one thread.
+GMPI_DEVICE void note_comm(Round &round, Comm &comm, std::uint32_t lane, std::uint32_t lanes) {
+  for (std::uint32_t i = lane; i < Round::near_ranks; i += lanes)
+    round.memory[i] = comm.rounds[i];
+  if (lane != 0)
+    return;
+  round.comm = &comm;
+  round.rank = comm.rank;
+  round.size = comm.size;
+}
+
+/// The round's number; one thread.
+GMPI_DEVICE void begin_number(Comm &comm, Round &round) {
+  round.number = comm.round = load_relaxed_device(&comm.round) + 1;
+  round.shared = false;
+}
+/// Has the other blocks carry their packets of a round that is worth it; one thread, of the block
+/// that makes a grid's call.
+GMPI_DEVICE void share_if_long(Round &round) {
+  BlockState &block = BlockTeam::block();
+  if (round.bytes <= warp_round_bytes || grid_blocks() == 1 || block.living_blocks != grid_blocks())
+    return;
+  round.shared = true;
+  block.launch->round = round;
+  GridTeam::command_helpers({nullptr, nullptr, 0, 0, 0, GridTask::exchange_round},
+                            GridCommand::copy);
+}
+
+/// What team.shared().round says. `begun`: this rank's part has been written, and the others have
+/// been looked for.
 template <class Team>
 GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) {
   Round &round = team.shared().round;
-  bool shares = false;
-  if constexpr (Team::scope == Scope::grid)
-    shares = !begun && can_share_round(round.bytes);
   if (team.leads() && !begun) {
-    round.number = comm.round = comm.round + 1;
+    begin_number(comm, round);
+    if constexpr (Team::scope == Scope::grid)
+      share_if_long(round);
     write_hello(round);
   }
   unsigned member = 0, members = 1;
   team.number(member, members);
   team.sync();
-  if (!begun && !shares)
-    write_part(round, {0, data_packets(round)}, member, members);
-  if (team.leads())
-    round.soon = begin_soon(comm, round.number);
-  team.sync();
+  const Range range = range_of_block(round);
+  if (!begun) {
+    write_part(round, range, member, members);
+    if (team.leads())
+      round.soon = begin_soon(round);
+    team.sync();
+  }
   if (!round.soon) {
     if (team.leads())
       team.shared().wait = {Wait::others,
@@ -207,19 +252,16 @@ GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) 
                             0,
                             0,
                             nothing};
-    wait_for(team);
+    if constexpr (Team::scope == Scope::grid)
+      round.shared ? wait_for(BlockTeam{team.leader}) : wait_for(team);
+    else
+      wait_for(team);
   }
-  if constexpr (Team::scope == Scope::grid)
-    if (shares) {
-      LaunchState &launch = *BlockTeam::block().launch;
-      if (team.leads())
-        launch.round = round;
-      team.call_helpers({nullptr, nullptr, 0, 0, 0, GridTask::exchange_round}, GridCommand::copy);
-      share_round(launch, BlockTeam{team.leader});
-      return team.join_helpers();
-    }
-  read_parts(round, {0, data_packets(round)}, member, members);
+  read_parts(round, range, member, members);
   team.sync();
+  if constexpr (Team::scope == Scope::grid)
+    if (round.shared)
+      begun ? team.leave_helpers() : team.join_helpers();
 }
 
 /// `root`: below 0 where there is none. `reduction`: none for MPI_Barrier and MPI_Bcast. `begun`:
@@ -248,11 +290,13 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
       send_to(team, comm.scratch, in + done, part);
     if (team.leads()) {
       Round &round = shared.round;
-      round.comm = &comm;
+      if (!begun)
+        note_comm(round, comm, 0, 1);
       round.bytes = part;
       round.root = broadcast ? root : -1;
       round.reduction = reduction;
       round.datatype = datatype;
+      round.common = is_common(reduction, datatype);
       round.in = !sends ? nullptr : local_in ? comm.scratch : in + done;
       round.out = !receives ? nullptr : local_out ? comm.scratch + round_bytes : out + done;
     }

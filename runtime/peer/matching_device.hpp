@@ -11,9 +11,6 @@
 
 namespace gmpi::device::peer {
 
-using gmpi::peer::ack_packets;
-using gmpi::peer::Match;
-
 GMPI_DEVICE RequestState state_of(const Request &request) {
   return static_cast<RequestState>(load_acquire_device(&request.state));
 }
@@ -42,7 +39,7 @@ GMPI_DEVICE void lock(State &state) {
     pause();
 }
 GMPI_DEVICE void unlock(State &state) {
-  fence_device();
+  release_device();
   atomicExch(&state.lock, 0u);
 }
 
@@ -136,7 +133,7 @@ GMPI_DEVICE void activate(State &state, std::uint32_t index) {
   atomicOr(&state.active_words, 1u << index / 32);
   atomicOr(&state.active[index / 32], 1u << index % 32);
   atomicAdd(&state.summary.active, 1u);
-  fence_device();
+  release_device();
   atomicExch(&state.requests[index].busy, 0u);
 }
 GMPI_DEVICE void deactivate(State &state, std::uint32_t index) {
@@ -256,7 +253,6 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
 GMPI_DEVICE void give_data(State &state, const Header &header, std::uint32_t channel,
                            unsigned long long first) {
   auto index = static_cast<std::uint32_t>(header.tag);
-
   state.requests[index].channel = channel;
   state.requests[index].header.kind = MessageKind::data;
   start_receiving(state, index, first);
@@ -436,7 +432,7 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
   if (now == RequestState::sending)
     return is_there(portion_end(request.header, request.moved));
   if (now == RequestState::awaiting_match)
-    return Packet::load(ack_of(state, index)).shows(lap_of_serial(request.header.serial));
+    return Packet::load(ack_of(state, index)).shows(lap_of_serial(request.serial));
   if (now == RequestState::storing)
     return true;
   return now == RequestState::receiving &&
@@ -444,7 +440,7 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
 }
 
 GMPI_DEVICE void let_go(Request &request) {
-  fence_device();
+  release_device();
   atomicExch(&request.busy, 0u);
 }
 

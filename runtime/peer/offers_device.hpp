@@ -11,9 +11,6 @@
 
 namespace gmpi::device::peer {
 
-using gmpi::peer::Match;
-using gmpi::peer::max_offers;
-
 /// Asks this rank's host for something, and goes on: `what` is for the proxy to understand.
 GMPI_OUT_OF_LINE void ask(Function function, std::uint64_t what) {
   Attribute attribute = make_attribute(function, Scope::thread, {0, 0});

@@ -174,7 +174,7 @@ GMPI_DEVICE void set_done(State &state, std::uint32_t index) {
 /// All of the message has been stored: the receiver is told.
 GMPI_DEVICE void end_storing(State &state, std::uint32_t index) {
   const Request &request = state.requests[index];
-  fence_system(); // what the whole team has stored is there before that
+  release_system(); // what the whole team has stored is there before that
   increase_relaxed_device(&state.stored, 1);
   store_packet(landed_at(state.peer_acks[request.peer], request.match.request), 0,
                lap_of_serial(request.match.serial));

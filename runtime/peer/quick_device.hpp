@@ -238,11 +238,10 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
 
 /// Announces a long message. Leaves what follows to the general way.
 GMPI_DEVICE Begun announce_quickly(State &state, const Comm &comm, const Arguments &a,
-                                   const Buffers &buffers, bool nonblocking, Share &share) {
+                                   const Buffers &buffers, Share &share) {
   const std::uint32_t lane = thread_index();
   if (lane == 0)
-    begin_send(state, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, false, nonblocking,
-               share);
+    begin_send(state, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, false, false, share);
   __syncwarp();
   if (share.step.kind == Step::write) {
     const Transfer &t = share.step.transfer;
@@ -306,15 +305,16 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
     if ((arrived & headers) == headers) {
       header = unpack_header(__shfl_sync(whole_warp, packet.data(), 0),
                              __shfl_sync(whole_warp, packet.data(), 1), 0);
-      if (is_announced(header, comm, tag) && !is_local(data) && !__any_sync(whole_warp, stop)) {
+      const bool ours = is_for(header, comm, tag);
+      if (ours && header.kind == MessageKind::announced && !is_local(data) &&
+          !__any_sync(whole_warp, stop)) {
         const std::uint32_t channel = by_owned ? owned_channel(peer) : peer;
         if (lane == 0)
-          match_announced(state, comm, source, tag, data, room, channel, at,
-                          read_header(state, channel, at.in(channel)), share);
+          match_announced(state, comm, source, tag, data, room, channel, at, header, share);
         __syncwarp();
         return share.request != nothing ? Begun::matched : Begun::nothing;
       }
-      stop = stop || !is_ours(header, comm, tag);
+      stop = stop || !ours || !has_data(header);
       const unsigned wanted =
           header.bytes < warp_bytes
               ? (2u << (header_packets - 1 + (static_cast<unsigned>(header.bytes) + 7) / 8)) - 1
@@ -382,114 +382,6 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
                     : Begun::over;
 }
 
-/// A collective call of one round that a warp carries. Leaves that to the general way, begun, where
-/// the others do not come soon.
-template <Function F, Scope S>
-GMPI_DEVICE Begun exchange_quickly(State &state, Comm &comm, const Arguments &a,
-                                   const Buffers &buffers, Share &share) {
-  constexpr bool broadcast = F == Function::Bcast;
-  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
-  constexpr int at_once = 4, patience = 4096;
-  const std::uint32_t lane = thread_index();
-  const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
-  const std::uint32_t packets = 1 + (bytes + packet_bytes - 1) / packet_bytes;
-  const int root = broadcast || F == Function::Reduce ? a.root : -1;
-  const bool sends = sends_part(comm, broadcast, reduces, root);
-  const bool receives = receives_parts(comm, broadcast, reduces, root);
-  std::uint32_t number = 0;
-  if (lane == 0) {
-    number = load_relaxed_device(&comm.round) + 1;
-    comm.round = number;
-    count_call(state, sends ? bytes : 0);
-  }
-  const std::uint64_t own = sends ? load_lane(buffers.in, bytes, lane, 1) : 0;
-  number = __shfl_sync(whole_warp, number, 0);
-  if (lane < (sends ? packets : 1))
-    GMPI_NO_UNROLL
-  for (int rank = 0; rank < comm.size; ++rank)
-    if (rank != comm.rank)
-      store_packet(round_of(comm, number, rank, comm.rank) + lane * packet_words, own, number);
-  const Reduction reduction = reduces ? reduction_of(a.op) : Reduction::none;
-  const Number datatype = reduces ? look_up(a.datatype).number : Number::none;
-  std::uint64_t value = 0;
-  GMPI_NO_UNROLL
-  for (int base = 0; base < comm.size; base += at_once) {
-    Packet parts[at_once];
-    GMPI_NO_UNROLL
-    for (int turns = 0;; ++turns) {
-      bool there = true;
-      GMPI_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        int rank = base + i;
-        std::uint32_t wanted = reduces || (broadcast && rank == root) ? packets : 1;
-        parts[i] = {};
-        if (rank >= comm.size || rank == comm.rank || lane >= wanted)
-          continue;
-        parts[i] = Packet::load(round_of(comm, number, comm.rank, rank) + lane * packet_words);
-        there = there && parts[i].shows(number);
-      }
-      if (__all_sync(whole_warp, there))
-        break;
-      bool stop = turns == patience;
-      if (lane == 0 && turns % 64 == 63) {
-        Summary summary = look(state);
-        stop = stop || (summary.active | summary.posted) != 0;
-      }
-      if (__any_sync(whole_warp, stop)) {
-        if (lane == 0)
-          share.round.number = number;
-        return Begun::sending;
-      }
-      if (lane == 0)
-        relax();
-    }
-    GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      int rank = base + i;
-      if (rank >= comm.size)
-        break;
-      std::uint64_t part = rank == comm.rank ? own : parts[i].data();
-      if constexpr (reduces)
-        value = rank == 0 ? part : combine(reduction, datatype, value, part);
-      else if (rank == root)
-        value = part;
-    }
-  }
-  const std::uint32_t received = receives ? bytes : 0;
-  store_lane<S>(buffers.out, received, lane, 1, value);
-  __syncwarp();
-  if (lane == 0) {
-    share.result.bytes = received;
-    prepare_end<S>();
-    tell_end_of_call<S>();
-  }
-  return receives && is_local(buffers.out) ? Begun::answered : Begun::over;
-}
-
-/// Leaves a collective call of one round to the block. The same warp.
-template <Function F>
-GMPI_DEVICE void begin_round(State &state, Comm &comm, const Arguments &a, const Buffers &buffers,
-                             Share &share) {
-  constexpr bool broadcast = F == Function::Bcast;
-  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
-  if (thread_index() != 0)
-    return;
-  const int root = broadcast || F == Function::Reduce ? a.root : -1;
-  const bool sends = sends_part(comm, broadcast, reduces, root);
-  const bool receives = receives_parts(comm, broadcast, reduces, root);
-  Round &round = share.round;
-  round.comm = &comm;
-  round.number = comm.round = load_relaxed_device(&comm.round) + 1;
-  round.in = sends ? static_cast<const unsigned char *>(buffers.in) : nullptr;
-  round.out = receives ? static_cast<unsigned char *>(buffers.out) : nullptr;
-  round.bytes = static_cast<std::uint32_t>(buffers.in_bytes);
-  round.root = broadcast ? root : -1;
-  round.reduction = reduces ? reduction_of(a.op) : Reduction::none;
-  round.datatype = reduces ? look_up(a.datatype).number : Number::none;
-  write_hello(round);
-  count_call(state, sends ? round.bytes : 0);
-}
-
 /// What a call returns that has received nothing.
 template <Function F, Scope S> GMPI_DEVICE void return_nothing(Share &share, bool want_status) {
   constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
@@ -544,7 +436,6 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
 template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a) {
   constexpr bool sends = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
-  constexpr bool collects = kind_of(F) == Kind::collective;
   Comm *comm = find_comm(a.comm);
   if (comm == nullptr)
     return Begun::elsewhere;
@@ -555,24 +446,14 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   Share &share = block_state().peer;
   if constexpr (F == Function::Irecv)
     return post_quickly<S>(state, *comm, a, buffers, share);
-  if constexpr (!(sends || receives || collects))
+  if constexpr (!(sends || receives))
     return Begun::nothing;
   const bool want_status = wants_status(a);
   if (sends && buffers.in_bytes > eager_bytes)
     return F == Function::Sendrecv && (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL)
                ? Begun::nothing
-               : announce_quickly(state, *comm, a, buffers, F != Function::Send, share);
-  if (collects && buffers.in_bytes > round_bytes)
-    return Begun::nothing;
-  if (collects && buffers.in_bytes > warp_bytes) {
-    const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
-    if (is_local(buffers.in) || is_local(buffers.out) ||
-        (S == Scope::grid && can_share_round(bytes)))
-      return Begun::nothing;
-    begin_round<F>(state, *comm, a, buffers, share);
-    return Begun::carrying;
-  }
-  if ((receives || collects) && !has_room(buffers.out, buffers.out_bytes))
+               : announce_quickly(state, *comm, a, buffers, share);
+  if (receives && !has_room(buffers.out, buffers.out_bytes))
     return Begun::nothing;
   if (receives && a.source == MPI_ANY_SOURCE)
     return Begun::nothing;
@@ -590,8 +471,6 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   } else if constexpr (receives)
     return receive_quickly<S>(state, *comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
                               want_status, share);
-  else if constexpr (collects)
-    return exchange_quickly<F, S>(state, *comm, a, buffers, share);
   else {
     return_nothing<F, S>(share, false);
     Begun begun = send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
@@ -647,27 +526,6 @@ template <Scope S> GMPI_DEVICE Begun carry_last_step() {
   if (reads)
     free_share(t.freed, t.first, t.first + high, rank, size);
   return answers ? Begun::answered : Begun::over;
-}
-
-/// The same of a collective call's only round, which the first warp has begun. Returns over, or
-/// sending where the others do not come soon.
-template <Scope S> GMPI_DEVICE Begun carry_round() {
-  Share &share = block_state().peer;
-  Round &round = share.round;
-  const std::uint32_t rank = thread_index(), size = block_threads();
-  write_part(round, {0, data_packets(round)}, rank, size);
-  if (rank == 0)
-    round.soon = begin_soon(*round.comm, round.number);
-  __syncthreads();
-  if (!round.soon)
-    return Begun::sending;
-  read_parts(round, {0, data_packets(round)}, rank, size);
-  __syncthreads();
-  if (rank == 0) {
-    prepare_end<S>();
-    tell_end_of_call<S>();
-  }
-  return Begun::over;
 }
 
 /// MPI_Sendrecv's, whose message is yet to be written. Returns how far the call has come.

@@ -28,11 +28,13 @@ GMPI_DEVICE void note_message(Share &shared, int source, const Header &header, i
   shared.truncated = header.bytes > room;
 }
 
-/// Whether a receive that goes before all others may take the message at once: it comes with its
-/// data.
-GMPI_DEVICE bool is_ours(const Header &header, const Comm &comm, int tag) {
-  return header.context == comm.context && (tag == MPI_ANY_TAG || tag == header.tag) &&
-         (header.kind == MessageKind::eager || header.kind == MessageKind::synchronous);
+/// Whether the message is for a receive that goes before all others.
+GMPI_DEVICE bool is_for(const Header &header, const Comm &comm, int tag) {
+  return header.context == comm.context && (tag == MPI_ANY_TAG || tag == header.tag);
+}
+/// Whether it comes with its data, and so may be taken at once.
+GMPI_DEVICE bool has_data(const Header &header) {
+  return header.kind == MessageKind::eager || header.kind == MessageKind::synchronous;
 }
 /// Whether others of this rank have something to say, so that it may not.
 GMPI_DEVICE bool is_contended(const Summary &summary) {
@@ -95,12 +97,6 @@ GMPI_DEVICE void prepare_long(State &state, std::uint32_t index) {
     request.offer = find_or_ask_for_offer(state, request.data, request.room, request.offset);
 }
 
-/// Whether a receive that goes before all others has its message announced.
-GMPI_DEVICE bool is_announced(const Header &header, const Comm &comm, int tag) {
-  return header.context == comm.context && (tag == MPI_ANY_TAG || tag == header.tag) &&
-         header.kind == MessageKind::announced;
-}
-
 /// Takes the next message of a channel, which is announced; the caller holds the channels, which
 /// are given back. The receive waits for shared.request then; that is `nothing` where there is no
 /// slot for it: nobody waits for one while he holds channels.
@@ -121,7 +117,7 @@ GMPI_OUT_OF_LINE void match_announced(State &state, const Comm &comm, int source
   const unsigned long long next = at.in(channel);
   note_state(request, RequestState::awaiting_data);
   atomicAdd(&state.summary.posted, 1u);
-  fence_device(); // whoever finds the data comes after
+  release_device(); // whoever finds the data comes after
   acknowledge(state, peer, header, index);
   at.move(channel, next + 1);
   let_channels_go(state, peer, at);
@@ -154,9 +150,10 @@ GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source
       relax();
       continue;
     }
-    if (is_announced(header, comm, tag) && !is_local(data))
+    const bool ours = is_for(header, comm, tag);
+    if (ours && header.kind == MessageKind::announced && !is_local(data))
       return match_announced(state, comm, source, tag, data, room, channel, at, header, shared);
-    if (!is_ours(header, comm, tag))
+    if (!ours || !has_data(header))
       break;
     const Channel &its = state.channels[channel];
     const unsigned long long next = at.in(channel);
@@ -300,21 +297,13 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
 }
 
 /// Whether the request is done already, or can be at once.
-template <class Team> GMPI_DEVICE bool is_done_already(const Team &team, std::uint32_t index) {
+template <class Team> GMPI_DEVICE bool is_done_already(std::uint32_t index) {
   if constexpr (Team::scope == Scope::thread) {
     return false;
   } else {
     if (!BlockTeam::has_warp())
       return false;
-    if (thread_index() < 32) {
-      const bool done = is_done_as_warp(*context.peer, index);
-      if (thread_index() == 0)
-        team.shared().waits = !done;
-    }
-    team.sync();
-    const bool done = !team.shared().waits;
-    team.sync();
-    return done;
+    return !__syncthreads_or(thread_index() < 32 && !is_done_as_warp(*context.peer, index));
   }
 }
 
@@ -322,7 +311,7 @@ template <class Team> GMPI_DEVICE bool is_done_already(const Team &team, std::ui
 template <class Team>
 GMPI_NOINLINE void finish_request(Team team, Call call, const Comm &comm, std::uint32_t index,
                                   int rank, int tag, void *data) {
-  if (is_done_already(team, index))
+  if (is_done_already<Team>(index))
     return end_request(team, call, index, data);
   if (team.leads())
     team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, 0, rank, tag, 0, nothing};

@@ -105,28 +105,17 @@ GMPI_OUT_OF_LINE std::uint64_t reduce(Reduction reduction, Number number, std::u
   }
 }
 
-/// The same; for what is reduced most, without a call.
-GMPI_DEVICE std::uint64_t combine(Reduction reduction, Number number, std::uint64_t a,
-                                  std::uint64_t b) {
-  if (reduction == Reduction::sum && number == Number::float32)
-    return reduce_each<float>(Reduction::sum, a, b);
-  if (reduction == Reduction::sum && number == Number::float64)
-    return reduce_each<double>(Reduction::sum, a, b);
-  if (reduction == Reduction::sum && number == Number::int32)
-    return reduce_each<std::int32_t>(Reduction::sum, a, b);
-  return reduce(reduction, number, a, b);
+/// What is reduced most, and nothing at all, takes no call: functions without calls save no
+/// registers, which takes longer than such a round's data does.
+GMPI_DEVICE bool is_common(Reduction reduction, Number number) {
+  return reduction == Reduction::none ||
+         (reduction == Reduction::sum &&
+          (number == Number::float32 || number == Number::float64 || number == Number::int32));
 }
-
-/// Calls `loop` with what combines two packets' data; for what is reduced most, without a call.
-template <class Loop>
-GMPI_DEVICE void with_reduction(Reduction reduction, Number number, Loop loop) {
-  if (reduction == Reduction::sum && number == Number::float32)
-    loop([](std::uint64_t a, std::uint64_t b) { return reduce_each<float>(Reduction::sum, a, b); });
-  else if (reduction == Reduction::sum && number == Number::float64)
-    loop(
-        [](std::uint64_t a, std::uint64_t b) { return reduce_each<double>(Reduction::sum, a, b); });
-  else
-    loop([=](std::uint64_t a, std::uint64_t b) { return reduce(reduction, number, a, b); });
+GMPI_DEVICE std::uint64_t reduce_common(Number number, std::uint64_t a, std::uint64_t b) {
+  return number == Number::float64   ? reduce_each<double>(Reduction::sum, a, b)
+         : number == Number::float32 ? reduce_each<float>(Reduction::sum, a, b)
+                                     : reduce_each<std::int32_t>(Reduction::sum, a, b);
 }
 
 } // namespace gmpi::device::peer

@@ -39,15 +39,22 @@ enum class Reduction : std::uint32_t {
 
 /// One rank's part in a round of a collective call.
 struct Round {
-  const Comm *comm;
+  /// Of so many ranks the memory is known without a look at the communicator, which lies far away.
+  static constexpr std::uint32_t near_ranks = 8;
+
+  Comm *comm;
+  std::int32_t rank, size;           ///< as it says
+  std::uint64_t *memory[near_ranks]; ///< its rounds[]
   std::uint32_t number;
   std::uint32_t soon;      ///< all have begun it
+  bool shared;             ///< all blocks of a grid carry it, each packets of its own
   const unsigned char *in; ///< null: nothing but that it has begun
   unsigned char *out;      ///< null: the result is not wanted
   std::uint32_t bytes;
   int root; ///< of MPI_Bcast: the only part; else below 0
   Reduction reduction;
   Number datatype;
+  bool common; ///< kernels combine such without a call
 };
 
 } // namespace peer

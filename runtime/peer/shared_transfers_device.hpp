@@ -11,19 +11,29 @@
 
 namespace gmpi::device::peer {
 
-/// Where rank `from` puts its packets of a round, in rank `to`'s memory.
-GMPI_DEVICE std::uint64_t *round_of(const Comm &comm, std::uint32_t round, int to, int from) {
-  std::uint32_t half = round % 2;
-  return comm.rounds[to] + (std::size_t(half) * comm.size + from) * round_packets * packet_words;
+/// Where rank `from` of `size` puts its packets of round `number`, behind `memory`.
+GMPI_DEVICE std::uint64_t *part_of(std::uint64_t *memory, std::uint32_t number, int size,
+                                   int from) {
+  const std::uint32_t half = number % 2;
+  return memory + (std::size_t(half) * size + from) * round_packets * packet_words;
+}
+/// The memory of a rank's.
+GMPI_DEVICE std::uint64_t *memory_of(const Round &round, int rank) {
+  return static_cast<std::uint32_t>(rank) < Round::near_ranks ? round.memory[rank]
+                                                              : round.comm->rounds[rank];
+}
+GMPI_DEVICE std::uint64_t *part_at(const Round &round, int to, int from) {
+  return part_of(memory_of(round, to), round.number, round.size, from);
 }
 
-/// Whether all other ranks have begun the round.
-GMPI_DEVICE bool all_have_begun(const Comm &comm, std::uint32_t round) {
+/// Whether all ranks but this one, of `size`, show that they have begun round `number`, in this
+/// one's `memory`.
+GMPI_DEVICE bool all_have_begun(std::uint64_t *memory, std::uint32_t number, int rank, int size) {
   bool all = true;
   GMPI_NO_UNROLL
-  for (int rank = 0; rank < comm.size; ++rank)
-    if (rank != comm.rank)
-      all = all && Packet::load(round_of(comm, round, comm.rank, rank)).shows(round);
+  for (int from = 0; from < size; ++from)
+    if (from != rank)
+      all = all && Packet::load(part_of(memory, number, size, from)).shows(number);
   return all;
 }
 
@@ -35,7 +45,8 @@ GMPI_DEVICE bool has_come(State &state, const Wait &wait, const Glance &seen) {
   case Wait::slots:
     return are_free(state.channels[wait.channel].out_freed, wait.first, wait.until);
   default:
-    return all_have_begun(*wait.comm, static_cast<std::uint32_t>(wait.until));
+    return all_have_begun(wait.comm->rounds[wait.comm->rank],
+                          static_cast<std::uint32_t>(wait.until), wait.comm->rank, wait.comm->size);
   }
 }
 

@@ -61,4 +61,25 @@ template <Function F> GMPI_DEVICE bool takes(const Arguments &a) {
   return comm != nullptr && takes<F>(*comm, a, buffers_of(F, a, message_bytes));
 }
 
+/// This rank's part in a collective call's only round. A warp, or one thread.
+template <Function F>
+GMPI_DEVICE void describe_round(Comm &comm, const Arguments &a, const Buffers &buffers,
+                                Round &round, std::uint32_t lane, std::uint32_t lanes) {
+  constexpr bool broadcast = F == Function::Bcast;
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  const int root = broadcast || F == Function::Reduce ? a.root : -1;
+  const bool sends = sends_part(comm, broadcast, reduces, root);
+  const bool receives = receives_parts(comm, broadcast, reduces, root);
+  note_comm(round, comm, lane, lanes);
+  if (lane != 0)
+    return;
+  round.in = sends ? static_cast<const unsigned char *>(buffers.in) : nullptr;
+  round.out = receives ? static_cast<unsigned char *>(buffers.out) : nullptr;
+  round.bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+  round.root = broadcast ? root : -1;
+  round.reduction = reduces ? reduction_of(a.op) : Reduction::none;
+  round.datatype = reduces ? look_up(a.datatype).number : Number::none;
+  round.common = is_common(round.reduction, round.datatype);
+}
+
 } // namespace gmpi::device::peer

@@ -100,7 +100,7 @@ GMPI_OUT_OF_LINE void write_data(const Context &context, unsigned long long tick
 constexpr std::int32_t warp_data_bytes = 32 * pair_bytes;
 
 /// Hands an Attribute to the proxy, whose words yet lack the generation. Data beside it that
-/// carries none must be ordered before, by the team's barrier and fence_system(), both the
+/// carries none must be ordered before, by the team's barrier and release_system(), both the
 /// caller's.
 GMPI_DEVICE void write_words(const Context &context, unsigned long long ticket,
                              const std::uint64_t *contents) {

@@ -20,7 +20,7 @@
 namespace gmpi::device {
 
 GMPI_DEVICE void say_copied(std::uint32_t slot, Scope scope) {
-  fence_system();
+  release_system();
   tell(Function::copied, scope, {0, 0}, slot);
 }
 
@@ -141,7 +141,7 @@ GMPI_NOINLINE void send_beside(Team team, unsigned long long ticket, const void 
   team.share(ticket, &BlockState::ticket);
   team.send(ring_payload(context, ticket), from, bytes);
   if (team.leads())
-    fence_system();
+    release_system();
 }
 
 /// Hands the call to the proxy, with the data that fits beside the Attribute. The leader has packed
@@ -423,15 +423,14 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
     else if (what == GridTask::carry_transfers)
       peer::help_transfers(team);
     else if (what == GridTask::exchange_round)
-      peer::share_round(launch, team);
+      peer::share_round(launch.round, team);
     else
       help_copy(team);
     __syncthreads();
     if (leader) {
       if (block.command == GridCommand::copy && what == GridTask::copy)
-        fence_system(); // it may have gone to the host
-      add_device(&launch.membership, 1);
-      block.command = await_command(block);
+        release_system(); // it may have gone to the host
+      arrive_again(block);
     }
     __syncthreads();
   }
@@ -480,6 +479,9 @@ template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Ar
   constexpr bool more = kind_of(F) == Kind::nonblocking || F == Function::Test;
   const bool wants_result = more || wants_status(a);
   void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
+  if constexpr (kind_of(F) == Kind::collective)
+    if (block_state().command == GridCommand::exchange)
+      return peer::take_part_in_round<F>(team, a);
   serve(team.leads(), out, wants_result);
   CallResult result = block_state().result;
   if (!wants_result)

@@ -82,13 +82,16 @@ struct CallResult {
   MPI_Request request;
 };
 
-/// One launch of a kernel with MPI in it, in device memory. Between launches membership, command
-/// and claimed are 0: the last block to leave puts them back. The rest is written before each use.
+/// One launch of a kernel with MPI in it, in device memory. Between launches membership, command,
+/// claimed and met are 0: the last block to leave puts them back. The rest is written before each
+/// use.
 struct LaunchState {
   unsigned long long membership; ///< blocks that have arrived (low half) and departed (high half)
-  /// Low half: round << 2 | GridCommand; 30 bits of round, which wrap. High half: the call's error.
+  /// Low half: round << 3 | GridCommand; 29 bits of round, which wrap. High half: the call's error;
+  /// of `exchange`, the number of the collective call's round.
   unsigned long long command;
   std::uint32_t claimed; ///< 1 once a block has taken the last promotion
+  std::uint32_t met;     ///< arrivals at meetings of all blocks, so far
   GridTask task;
   CallResult result;
   peer::SharedTransfers transfers;

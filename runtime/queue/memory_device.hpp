@@ -73,26 +73,21 @@ GMPI_DEVICE std::uint64_t load_system(const std::uint64_t *from) {
   asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
-/// Before a store that tells the host of what was stored already.
-GMPI_DEVICE void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
-/// Behind a load that has found something new of the host's: loads from here on find what it stored
-/// before. Much cheaper than the other: nothing of this thread's own has to arrive anywhere.
-GMPI_DEVICE void acquire_system() {
+// A release stands before a store that tells others of what was stored already: it waits until that
+// has arrived. An acquire stands behind a load that has found something new: it drops what the
+// multiprocessor's cache holds, the thread's own saved registers, too. (Before CUDA 13, a fence is
+// both.)
 #if __CUDACC_VER_MAJOR__ >= 13
-  asm volatile("fence.acquire.sys;" ::: "memory");
+#define GMPI_FENCE(kind, scope) asm volatile("fence." kind "." scope ";" ::: "memory")
 #else
-  fence_system();
+#define GMPI_FENCE(kind, scope) asm volatile("fence.acq_rel." scope ";" ::: "memory")
 #endif
-}
-GMPI_DEVICE void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+GMPI_DEVICE void release_system() { GMPI_FENCE("release", "sys"); }
+GMPI_DEVICE void acquire_system() { GMPI_FENCE("acquire", "sys"); }
 /// The same among the blocks of a device.
-GMPI_DEVICE void acquire_device() {
-#if __CUDACC_VER_MAJOR__ >= 13
-  asm volatile("fence.acquire.gpu;" ::: "memory");
-#else
-  fence_device();
-#endif
-}
+GMPI_DEVICE void release_device() { GMPI_FENCE("release", "gpu"); }
+GMPI_DEVICE void acquire_device() { GMPI_FENCE("acquire", "gpu"); }
+#undef GMPI_FENCE
 
 GMPI_DEVICE std::uint32_t load_acquire_device(const std::uint32_t *from) {
   std::uint32_t value;
@@ -141,6 +136,10 @@ GMPI_DEVICE unsigned long long add_relaxed_device(unsigned long long *to,
                : "l"(to), "l"(value)
                : "memory");
   return old;
+}
+/// Whoever sees this sees what was written before.
+GMPI_DEVICE void increase_release_device(std::uint32_t *what, std::uint32_t by) {
+  asm volatile("red.add.release.gpu.global.u32 [%0], %1;" ::"l"(what), "r"(by) : "memory");
 }
 /// The same where nobody asks what was there.
 GMPI_DEVICE void increase_relaxed_device(unsigned long long *what, unsigned long long by) {
@@ -243,11 +242,11 @@ inline std::uint64_t load_system(const std::uint64_t *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 // The loads and stores above are acquire and release themselves.
-inline void fence_system() {}
+inline void release_system() {}
 inline void acquire_system() {}
 inline void acquire_device() {}
 inline std::uint64_t load_weak(const std::uint64_t *from) { return load_system(from); }
-inline void fence_device() {}
+inline void release_device() {}
 template <class T> T load_acquire_device(const T *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
@@ -285,6 +284,9 @@ inline unsigned long long cas_relaxed_device(unsigned long long *to, unsigned lo
 }
 inline unsigned long long add_device(unsigned long long *to, unsigned long long value) {
   return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
+}
+inline void increase_release_device(std::uint32_t *what, std::uint32_t by) {
+  __atomic_fetch_add(what, by, __ATOMIC_RELEASE);
 }
 inline std::uint32_t and_acquire_device(std::uint32_t *to, std::uint32_t value) {
   return __atomic_fetch_and(to, value, __ATOMIC_ACQ_REL);

@@ -317,7 +317,7 @@ template <Scope S> GMPI_DEVICE Begun write_together() {
     __syncthreads();
     if (rank < 32) {
       if (rank == 0)
-        fence_system();
+        release_system();
       __syncwarp();
       write_words_as_warp(context, ticket, block.attribute, rank);
     }

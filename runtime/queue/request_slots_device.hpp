@@ -35,7 +35,7 @@ GMPI_OUT_OF_LINE void collect_host_releases(const Context &context) {
         continue;
       context.records[slot].turn = static_cast<std::uint32_t>(found[i] >> 32);
       ++context.records[slot].serial;
-      fence_device();
+      release_device();
       atomicOr(context.free_slots + slot / 32, 1u << slot % 32);
     }
   }
@@ -99,7 +99,7 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
 /// From now on what named the request that held it names none, whoever has it.
 GMPI_DEVICE void release_slot(const Context &context, std::uint32_t slot) {
   ++context.records[slot].serial;
-  fence_device();
+  release_device();
   atomicOr(context.free_slots + slot / 32, 1u << slot % 32);
 }
 

@@ -199,23 +199,36 @@ GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
 struct GridTeam : BlockTeam {
   static constexpr Scope scope = Scope::grid;
 
-  /// Has the other blocks carry out `what` on `task`; join_helpers() ends it.
+  /// Has the other blocks carry out `what` on `task`; await_helpers() ends it. The leader alone.
+  GMPI_DEVICE static void command_helpers(const GridTask &task, GridCommand what) {
+    block().launch->task = task;
+    command(block(), what, block().living_blocks - !block().first_round);
+    block().first_round = false;
+  }
+  GMPI_DEVICE static void await_helpers() {
+    unsigned long long helpers = block().living_blocks - 1;
+    while ((load_acquire_device(&block().launch->membership) & 0xffffffffu) != helpers)
+      relax();
+  }
+
+  /// The same, all of the team.
   GMPI_DEVICE void call_helpers(const GridTask &task, GridCommand what) {
-    if (leader) {
-      LaunchState &launch = *block().launch;
-      launch.task = task;
-      command(block(), what, block().living_blocks - !block().first_round);
-      block().first_round = false;
-    }
+    if (leader)
+      command_helpers(task, what);
+    __syncthreads();
+  }
+  GMPI_DEVICE void join_helpers() const {
+    if (leader)
+      await_helpers();
     __syncthreads();
   }
 
-  GMPI_DEVICE void join_helpers() const {
+  /// Meets the helpers where that ends their part in the call: nobody is left to be told of its
+  /// end.
+  GMPI_DEVICE void leave_helpers() const {
     if (leader) {
-      LaunchState &launch = *block().launch;
-      unsigned long long helpers = block().living_blocks - 1;
-      while ((load_acquire_device(&launch.membership) & 0xffffffffu) != helpers)
-        relax();
+      meet_blocks(block());
+      block().living_blocks = 1;
     }
     __syncthreads();
   }

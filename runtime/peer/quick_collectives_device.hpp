@@ -1,0 +1,208 @@
+// The quick way of collective calls of one round: a block's first warp, whole, decides, and carries
+// what is short; else all of the block do or, of a grid's call, all of its blocks, each some of the
+// packets.
+//
+// Invariant: what a round is, every block finds for itself while it arrives (block.peer.round). The
+// block that makes a grid's call chooses the way, and the round's number. Where all blocks carry
+// the round, it alone looks whether the other ranks come soon; the others wait for their packets,
+// and for all blocks.
+#pragma once
+
+#include "quick_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// A round that a warp carries. Leaves it to the general way, begun, where the others do not come
+/// soon.
+template <Function F, Scope S, class Combine>
+GMPI_DEVICE Begun exchange_quickly(const Buffers &buffers, Combine combine) {
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  constexpr int at_once = 4, patience = 4096;
+  State &state = *context.peer;
+  Share &share = block_state().peer;
+  Round &round = share.round;
+  const std::uint32_t lane = thread_index();
+  const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+  const std::uint32_t packets = 1 + (bytes + packet_bytes - 1) / packet_bytes;
+  const bool sends = round.in != nullptr, receives = round.out != nullptr;
+  const int rank = round.rank, size = round.size, root = round.root;
+  std::uint64_t *const mine = memory_of(round, rank);
+  if (lane == 0) {
+    begin_number(*round.comm, round);
+    count_call(state, sends ? bytes : 0);
+  }
+  const std::uint64_t own = sends ? load_lane(buffers.in, bytes, lane, 1) : 0;
+  __syncwarp();
+  const std::uint32_t number = round.number;
+  if (lane < (sends ? packets : 1))
+    GMPI_NO_UNROLL
+  for (int to = 0; to < size; ++to)
+    if (to != rank)
+      store_packet(part_of(memory_of(round, to), number, size, rank) + lane * packet_words, own,
+                   number);
+  std::uint64_t value = 0;
+  GMPI_NO_UNROLL
+  for (int base = 0; base < size; base += at_once) {
+    Packet parts[at_once];
+    GMPI_NO_UNROLL
+    for (int turns = 0;; ++turns) {
+      bool there = true;
+      GMPI_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const int from = base + i;
+        const std::uint32_t wanted = reduces || from == root ? packets : 1;
+        parts[i] = {};
+        if (from >= size || from == rank || lane >= wanted)
+          continue;
+        parts[i] = Packet::load(part_of(mine, number, size, from) + lane * packet_words);
+        there = there && parts[i].shows(number);
+      }
+      if (__all_sync(whole_warp, there))
+        break;
+      bool stop = turns == patience;
+      if (lane == 0 && turns % 64 == 63) {
+        Summary summary = look(state);
+        stop = stop || (summary.active | summary.posted) != 0;
+      }
+      if (__any_sync(whole_warp, stop)) {
+        if (lane == 0)
+          round.soon = false;
+        return Begun::sending;
+      }
+      if (lane == 0)
+        relax();
+    }
+    GMPI_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const int from = base + i;
+      if (from >= size)
+        break;
+      const std::uint64_t part = from == rank ? own : parts[i].data();
+      if constexpr (reduces)
+        value = from == 0 ? part : combine(value, part);
+      else if (from == root)
+        value = part;
+    }
+  }
+  const std::uint32_t received = receives ? bytes : 0;
+  store_lane<S>(buffers.out, received, lane, 1, value);
+  __syncwarp();
+  if (lane == 0) {
+    share.result.bytes = received;
+    prepare_end<S>();
+    tell_end_of_call<S>();
+  }
+  return receives && is_local(buffers.out) ? Begun::answered : Begun::over;
+}
+
+/// The same of an uncommon reduction.
+template <Function F, Scope S> GMPI_DEVICE Begun exchange_uncommon(const Arguments &a) {
+  const Round &round = block_state().peer.round;
+  return exchange_quickly<F, S>(buffers_of(F, a, message_bytes),
+                                [&](std::uint64_t left, std::uint64_t right) {
+                                  return reduce(round.reduction, round.datatype, left, right);
+                                });
+}
+
+/// Whether all blocks of the grid carry such a round, if they are all there.
+template <Scope S> GMPI_DEVICE bool is_for_all_blocks(const Buffers &buffers) {
+  return S == Scope::grid && grid_blocks() > 1 && buffers.in_bytes > warp_round_bytes &&
+         !is_local(buffers.in) && !is_local(buffers.out);
+}
+
+/// Has all blocks carry the round. Lane 0 of the block that makes the call.
+GMPI_DEVICE void begin_shared_round(BlockState &block) {
+  Round &round = block.peer.round;
+  const std::uint32_t number = load_relaxed_device(&round.comm->round) + 1;
+  prepare_command(block, block.living_blocks); // meanwhile
+  give_command(block, GridCommand::exchange, static_cast<std::int32_t>(number));
+  block.first_round = false;
+  round.comm->round = number; // the others see it when they have met this block
+  round.number = number;
+  round.shared = true;
+}
+
+/// What this block carries of its round, behind a barrier; `common`: as is_common() says. Returns
+/// over, or sending where the other ranks do not come soon.
+template <Scope S, bool common> GMPI_DEVICE Begun carry_round() {
+  BlockState &block = block_state();
+  Round &round = block.peer.round;
+  const std::uint32_t member = thread_index(), members = block_threads();
+  const bool shared = S == Scope::grid && round.shared;
+  const bool leads = !shared || block.command == GridCommand::lead;
+  const Range range = range_of_block(round);
+  if (leads && member == members - 1) {
+    write_hello(round);
+    count_call(*context.peer, round.in != nullptr ? round.bytes : 0);
+  }
+  write_range(round, range, member, members);
+  if (leads) {
+    if (member == 0)
+      round.soon = begin_soon(round);
+    __syncthreads();
+    if (!round.soon)
+      return Begun::sending;
+  }
+  read_range<common>(round, range, member, members);
+  __syncthreads();
+  if (member == 0) {
+    if (shared) {
+      meet_blocks(block);
+    } else {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
+  }
+  if (shared)
+    __syncthreads();
+  return Begun::over;
+}
+
+/// As far as a collective call comes by its block's first warp; of a grid's, it arrives. Returns
+/// exchanging where exchange_uncommon() is to follow.
+template <Function F, Scope S> GMPI_DEVICE Begun collect_quickly(const Arguments &a) {
+  BlockState &block = block_state();
+  Round &round = block.peer.round;
+  const std::uint32_t lane = thread_index();
+  unsigned long long arrived = 0;
+  if (S == Scope::grid && lane == 0)
+    arrived = begin_to_arrive(block);
+  // What needs nothing of the other blocks is done while the arrival is under way.
+  const Buffers buffers = buffers_of(F, a, message_bytes);
+  Comm *comm = find_comm(a.comm);
+  const bool ours = comm != nullptr && takes<F>(*comm, a, buffers);
+  if (ours)
+    describe_round<F>(*comm, a, buffers, round, lane, 32);
+  if constexpr (S == Scope::grid) {
+    if (lane == 0) {
+      block.command = have_arrived(block, arrived);
+      round.number = static_cast<std::uint32_t>(block.result.error);
+      round.shared = block.command == GridCommand::exchange;
+    }
+  }
+  __syncwarp();
+  if (S == Scope::grid && block.command != GridCommand::lead)
+    return round.shared ? Begun::carrying : has_all<F>(block, a) ? Begun::over : Begun::led;
+  if (!ours)
+    return Begun::elsewhere;
+  if (buffers.in_bytes > round_bytes || !has_room(buffers.out, buffers.out_bytes))
+    return Begun::nothing;
+  if (is_for_all_blocks<S>(buffers) && block.living_blocks == grid_blocks()) {
+    if (lane == 0)
+      begin_shared_round(block);
+    return Begun::carrying;
+  }
+  if (buffers.in_bytes <= warp_round_bytes)
+    return !round.common ? Begun::exchanging
+                         : exchange_quickly<F, S>(buffers, [number = round.datatype](
+                                                               std::uint64_t l, std::uint64_t r) {
+                             return reduce_common(number, l, r);
+                           });
+  if (is_local(buffers.in) || is_local(buffers.out))
+    return Begun::nothing;
+  if (lane == 0)
+    begin_number(*comm, round);
+  return Begun::carrying;
+}
+
+} // namespace gmpi::device::peer
