@@ -117,6 +117,14 @@ bool Proxy::work() {
 
 DeviceQueue &Proxy::queue_of_current_device() { return progress_of_current_device().queue(); }
 
+DeviceQueue *Proxy::queue_of_known_device() {
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess || device >= max_devices)
+    return nullptr;
+  Progress *progress = published_[device];
+  return progress != nullptr ? &progress->queue() : nullptr;
+}
+
 Progress &Proxy::progress_of_current_device() {
   int device = 0;
   cudaGetDevice(&device);

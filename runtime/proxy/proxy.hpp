@@ -36,6 +36,8 @@ public:
 
   /// The current device's queue, set up on first use. Any thread.
   DeviceQueue &queue_of_current_device();
+  /// The same where it has been set up; else null.
+  DeviceQueue *queue_of_known_device();
   /// A kernel with MPI is about to be launched / was not launched after all. Any thread.
   void launch_begins();
   void launch_fails();
