@@ -4,6 +4,7 @@
 #include "../launch/device_launch.hpp"
 #include "../launch/modules.hpp"
 #include "../split/host_calls.hpp"
+#include "../transport/busy_device.hpp"
 #include "../transport/gpu_aware.hpp"
 #include "report.hpp"
 #include "settings.hpp"
@@ -105,7 +106,9 @@ DeviceQueue::DeviceQueue(int device) : device_(device) {
   context_.tag_upper_bound = tag_upper_bound();
   context_.world = MPI_COMM_WORLD;
   context_.self = MPI_COMM_SELF;
-  context_.direct_above = gpu_aware::above(launch::Lowering::queue);
+  context_.direct_above = gpu_aware::remote_writes_need_no_flush()
+                              ? gpu_aware::above(launch::Lowering::queue)
+                              : never_direct;
   context_.device = static_cast<std::uint32_t>(device);
 #ifdef OPEN_MPI
 #define GMPI_DATATYPE(handle, variable)                                                            \

@@ -4,11 +4,14 @@
 #include "../launch/statistics.hpp"
 #include "../peer/links.hpp"
 #include "../split/driver.hpp"
+#include "../transport/gpu_aware.hpp"
 #include "affinity.hpp"
 #include "backoff.hpp"
 #include "host_wait.hpp"
 #include "report.hpp"
 #include "transports.hpp"
+
+#include <utility>
 
 namespace gmpi {
 
@@ -40,7 +43,14 @@ void Proxy::abandon() {
   }
 }
 
-Proxy::Proxy() : thread_([this] { run(); }) {}
+Proxy::Proxy() {
+  int device = 0;
+  cudaGetDevice(&device);
+  thread_ = std::thread([this, device] {
+    set_device(device);
+    run();
+  });
+}
 
 Proxy::~Proxy() { end_thread(); }
 
@@ -102,10 +112,17 @@ bool Proxy::needed() const {
   return false;
 }
 
+/// MPI finds a device's context in the thread that gives it the device's memory. Does not wait.
+void Proxy::set_device(int device) {
+  if (gpu_aware::library_calls_cuda() && device != std::exchange(current_device_, device))
+    cudaSetDevice(device);
+}
+
 bool Proxy::work() {
   bool moved = false, caught_up = true;
   for (int i = 0; i < device_count_; ++i)
     if (Progress *progress = published_[i]) {
+      set_device(i);
       moved |= progress->work();
       caught_up &= progress->caught_up();
       launches_in_flight_ -= progress->take_ended_launches();

@@ -1,7 +1,7 @@
 // The proxy: the host thread that takes Attributes off the devices' queues, makes the MPI calls in
 // their nonblocking form, and replies. One a process, from MPI_Init to MPI_Finalize.
 //
-// Invariant: it never blocks in MPI and makes no CUDA call while kernels run. It sleeps while no
+// Invariant: it never blocks in MPI and makes no CUDA call that waits while kernels run. It sleeps while no
 // kernel with MPI is in flight and nothing is unfinished; a launch wakes it.
 #pragma once
 
@@ -66,6 +66,7 @@ private:
   void run();
   void end_thread();
   bool work();
+  void set_device(int device);
   void finish_sends();
   bool needed() const;
 
@@ -77,6 +78,7 @@ private:
   std::array<std::atomic<Progress *>, max_devices> published_{};
   std::atomic<int> device_count_{0}; ///< one above the highest device in use
   std::atomic<std::uint64_t> emptied_{0}; ///< passes that have left no Attribute in any ring
+  int current_device_ = -1; ///< the thread's, where MPI is to find one
   Watchdog watchdog_;
   std::mutex driver_mutex_;
   std::unique_ptr<split::Driver> driver_;

@@ -28,6 +28,10 @@ std::unique_ptr<Occupation> occupy_device(Busy how, double seconds);
 /// The same by a kernel; one implementation for each device.
 std::unique_ptr<Occupation> launch_busy_kernel(double seconds);
 
+/// How long the trial keeps the device busy at most, in seconds: enough for messages that need not
+/// wait.
+extern const double trial_seconds;
+
 /// Whether a running kernel finds what another device, a network card for one, has written into its
 /// memory once the host has been told of it.
 bool remote_writes_need_no_flush();

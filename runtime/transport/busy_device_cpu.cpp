@@ -3,6 +3,9 @@
 
 namespace gmpi::gpu_aware {
 
+/// Ranks, kernels and MPI share the processor, with everything else that runs there.
+const double trial_seconds = 5;
+
 std::unique_ptr<Occupation> launch_busy_kernel(double seconds) {
   return occupy_device(Busy::stream, seconds);
 }

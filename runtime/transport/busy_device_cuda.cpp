@@ -123,6 +123,8 @@ private:
 
 } // namespace
 
+const double trial_seconds = 1;
+
 std::unique_ptr<Occupation> launch_busy_kernel(double seconds) {
   auto kernel = std::make_unique<BusyKernel>();
   if (!kernel->begin(seconds))

@@ -18,7 +18,7 @@ namespace gmpi::gpu_aware {
 namespace {
 
 constexpr int message_bytes = 1 << 20;
-constexpr double busy_seconds = 1, idle_seconds = 30;
+constexpr double idle_seconds = 30;
 
 /// What came of an exchange, the worst first: all ranks are told the worst of all.
 enum Outcome { refused, wrong, impossible, late, good };
@@ -92,11 +92,11 @@ public:
           break;
         }
         const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-        if (!told && passed.count() > busy_seconds) {
+        if (!told && passed.count() > trial_seconds) {
           told = true;
           idle();
         }
-        if (passed.count() > busy_seconds + idle_seconds)
+        if (passed.count() > trial_seconds + idle_seconds)
           fatal("MPI has not delivered a message of device memory in %.0f s, though the device is "
                 "idle; "
                 "GMPI_GPU_AWARE=0 keeps it from being given any",
@@ -145,7 +145,7 @@ Outcome exchange(MPI_Comm comm, const std::vector<int> &distances, const Busy *b
     return impossible;
   std::unique_ptr<Occupation> occupation;
   if (busy != nullptr)
-    occupation = occupy_device(*busy, busy_seconds);
+    occupation = occupy_device(*busy, trial_seconds);
   if (worst_of_all(busy == nullptr || occupation != nullptr, comm) == 0)
     return impossible;
   bool accepted = messages.start();

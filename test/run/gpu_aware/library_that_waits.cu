@@ -3,11 +3,11 @@
 // with messages of 1 MiB, as the trial's are, on all ranks or on one.
 // UNSUPPORTED: gpu
 // RUN: %gmpicxx %all-lowerings %s -o %t
-// RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t all 2>&1 | FileCheck %s -DHOW=queue --implicit-check-not=gpu-aware
-// RUN: env GMPI_STATS=1 GMPI_LOWER=split %mpiexec -n 2 %t one 2>&1 | FileCheck %s -DHOW=split --implicit-check-not=gpu-aware
-// RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=1 %mpiexec -n 2 %t one 2>&1 | FileCheck %s -DHOW=queue --implicit-check-not=gpu-aware
-// RUN: env GMPI_STATS=1 GMPI_LOWER=split GMPI_GPU_AWARE=1 %mpiexec -n 2 %t all 2>&1 | FileCheck %s --check-prefix=TRUSTED --implicit-check-not=staged
-// RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t wrong 2>&1 | FileCheck %s --check-prefix=WRONG --implicit-check-not=gpu-aware
+// RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t all 2>&1 | FileCheck %s -DHOW=queue
+// RUN: env GMPI_STATS=1 GMPI_LOWER=split %mpiexec -n 2 %t one 2>&1 | FileCheck %s -DHOW=split
+// RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=1 %mpiexec -n 2 %t one 2>&1 | FileCheck %s -DHOW=queue
+// RUN: env GMPI_STATS=1 GMPI_LOWER=split GMPI_GPU_AWARE=1 %mpiexec -n 2 %t all 2>&1 | FileCheck %s --check-prefix=TRUSTED
+// RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t wrong 2>&1 | FileCheck %s --check-prefix=WRONG
 //
 // CHECK-DAG: gmpi: rank 0: device pointers are not given to MPI in [[HOW]]: 1 calls: in the trial at start MPI has waited for a stream or kernel that waits for it
 // CHECK-DAG: gmpi: rank 1: device pointers are not given to MPI in [[HOW]]: 1 calls: in the trial at start MPI has waited for a stream or kernel that waits for it

@@ -3,13 +3,13 @@
 // UNSUPPORTED: gpu
 // RUN: %gmpicxx %all-lowerings %s -o %t
 // RUN: %gmpicxx %all-lowerings -DSAYS_SO %s -o %t.says
-// RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,NOT-AWARE -DHOW=queue --implicit-check-not=gpu-aware
-// RUN: env GMPI_STATS=1 GMPI_LOWER=split %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,NOT-AWARE -DHOW=split --implicit-check-not=gpu-aware
-// RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=0 %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefixes=STAGED,OFF -DHOW=queue --implicit-check-not=gpu-aware
+// RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,NOT-AWARE -DHOW=queue
+// RUN: env GMPI_STATS=1 GMPI_LOWER=split %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,NOT-AWARE -DHOW=split
+// RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=0 %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefixes=STAGED,OFF -DHOW=queue
 // RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefix=TAKEN -DHOW=queue
 // RUN: env GMPI_STATS=1 GMPI_LOWER=split %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefix=TAKEN -DHOW=split
 // RUN: env GMPI_STATS=1 GMPI_LOWER=split GMPI_GPU_AWARE=1 %mpiexec -n 1 %t 2>&1 | FileCheck %s --check-prefix=TAKEN -DHOW=split
-// RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=1 GMPI_GPU_AWARE_KB=200 %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,SHORT -DHOW=queue --implicit-check-not=gpu-aware
+// RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=1 GMPI_GPU_AWARE_KB=200 %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,SHORT -DHOW=queue
 //
 // A message of 160000 bytes, one of 4, a reduction of 160000.
 // STAGED-DAG: {{^}}gmpi: rank 0: inline: 1 calls, 4 bytes sent{{$}}
