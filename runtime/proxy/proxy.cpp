@@ -9,6 +9,7 @@
 #include "backoff.hpp"
 #include "host_wait.hpp"
 #include "report.hpp"
+#include "settings.hpp"
 #include "transports.hpp"
 
 #include <utility>
@@ -50,6 +51,8 @@ Proxy::Proxy() {
     set_device(device);
     run();
   });
+  if (gpu_aware::library_calls_cuda())
+    heartbeat_.watch(settings().stall_seconds, settings().timeout_seconds);
 }
 
 Proxy::~Proxy() { end_thread(); }
@@ -74,6 +77,7 @@ void Proxy::run() {
   Backoff backoff;
   while (!stopping_) {
     if (!needed()) {
+      heartbeat_.rest();
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, peer_question_interval, [&] { return stopping_ || needed(); }))
         continue;
@@ -81,6 +85,7 @@ void Proxy::run() {
       watchdog_.look(published_);
       continue;
     }
+    heartbeat_.beat();
     if (work()) {
       backoff.reset();
       watchdog_.note_progress();
@@ -89,6 +94,7 @@ void Proxy::run() {
     watchdog_.check(published_);
     backoff.wait();
   }
+  heartbeat_.rest();
   finish_sends();
 }
 

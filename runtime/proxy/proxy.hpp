@@ -5,6 +5,7 @@
 // kernel with MPI is in flight and nothing is unfinished; a launch wakes it.
 #pragma once
 
+#include "heartbeat.hpp"
 #include "progress.hpp"
 #include "watchdog.hpp"
 
@@ -83,6 +84,7 @@ private:
   std::mutex driver_mutex_;
   std::unique_ptr<split::Driver> driver_;
   std::thread thread_;
+  Heartbeat heartbeat_;
 };
 
 } // namespace gmpi

@@ -133,11 +133,13 @@ std::unique_ptr<Occupation> launch_busy_kernel(double seconds) {
 }
 
 bool remote_writes_need_no_flush() {
-  int device = 0, ordering = 0;
-  cudaGetDevice(&device);
-  return cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, device) ==
-             cudaSuccess &&
-         ordering >= cudaGPUDirectRDMAWritesOrderingOwner;
+  int device = 0, can_write = 0, ordering = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&can_write, cudaDevAttrGPUDirectRDMASupported, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, device) !=
+          cudaSuccess)
+    return false;
+  return !can_write || ordering >= cudaGPUDirectRDMAWritesOrderingOwner;
 }
 
 } // namespace gmpi::gpu_aware

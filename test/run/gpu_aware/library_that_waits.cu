@@ -8,6 +8,7 @@
 // RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=1 %mpiexec -n 2 %t one 2>&1 | FileCheck %s -DHOW=queue
 // RUN: env GMPI_STATS=1 GMPI_LOWER=split GMPI_GPU_AWARE=1 %mpiexec -n 2 %t all 2>&1 | FileCheck %s --check-prefix=TRUSTED
 // RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t wrong 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: env GMPI_STALL=1 GMPI_TIMEOUT=4 GMPI_LOWER=queue not %mpiexec -n 2 %t later 2>&1 | FileCheck %s --check-prefix=HANGS
 //
 // CHECK-DAG: gmpi: rank 0: device pointers are not given to MPI in [[HOW]]: 1 calls: in the trial at start MPI has waited for a stream or kernel that waits for it
 // CHECK-DAG: gmpi: rank 1: device pointers are not given to MPI in [[HOW]]: 1 calls: in the trial at start MPI has waited for a stream or kernel that waits for it
@@ -19,6 +20,10 @@
 //
 // WRONG-DAG: gmpi: rank 0: device pointers are not given to MPI in queue: 1 calls: the trial at start has received something else than was sent
 // WRONG-DAG: {{^}}ok
+//
+// What the trial has not shown: a wait that is for ever is told, though not by the proxy, which waits.
+// HANGS-DAG: gmpi: rank {{[01]}}: MPI has not returned for {{[1-3]}} s from a call that a kernel has asked for: it may wait for that kernel; GMPI_GPU_AWARE=0 keeps device memory from it
+// HANGS-DAG: gmpi: rank {{[01]}}: GMPI_TIMEOUT is passed
 #include "../Inputs/check.h"
 
 #include <cstring>
@@ -43,6 +48,8 @@ extern "C" int PMPI_Isend(const void *buffer, int count, MPI_Datatype datatype, 
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (!started && count == 1 << 20 && (what == "all" || (what == "one" && rank == 1)))
+    cudaStreamSynchronize(0);
+  if (started && what == "later" && count == 1 << 20)
     cudaStreamSynchronize(0);
   static std::vector<char> zeros(1 << 20);
   if (!started && what == "wrong" && rank == 1 && dest != rank)
