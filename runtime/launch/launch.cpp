@@ -6,6 +6,8 @@
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
 #include "../split/driver.hpp"
+#include "../split/host_calls.hpp"
+#include "../transport/gpu_aware.hpp"
 #include "device_launch.hpp"
 #include "lowering.hpp"
 #include "statistics.hpp"
@@ -70,7 +72,10 @@ cudaError_t run(const KernelEntry &entry, const Configuration &configuration, vo
   // Launched cooperatively, a kernel starts when all of its blocks find room, beside other such kernels.
   DeviceQueue &queue = proxy->queue_of_current_device();
   std::uint32_t index = 0;
-  LaunchState *state = queue.begin_launch({&entry, Clock::now(), configuration.stream}, index);
+  DeviceQueue::LaunchRecord record{&entry, Clock::now(), configuration.stream};
+  if (gpu_aware::library_calls_cuda())
+    record.joins_legacy_stream = split::joins_legacy_stream(configuration.stream);
+  LaunchState *state = queue.begin_launch(record, index);
   Launched launched{state, index};
   count(entry, Lowering::queue, {.launches = 1});
   if (peer::Links *links = peer::Links::instance())

@@ -9,6 +9,8 @@ using namespace gmpi::split;
 
 namespace {
 
+[[gnu::constructor]] void say_so() { note_wrapped_calls(); }
+
 /// Around what frees memory that other ranks may have mapped.
 class FreeGuard {
 public:

@@ -53,6 +53,13 @@ GMPI_HOST_DEVICE inline Buffers buffers_of(Function function, const Arguments &a
   return b;
 }
 
+/// Whether MPI may be given the addresses of such a call's buffers where they are device memory. Not of
+/// reductions: MPI makes them on the host, and the nonblocking forms, in which they are started here, are
+/// those that Open MPI excepts.
+GMPI_HOST_DEVICE constexpr bool takes_device_memory(Function function) {
+  return function != Function::Reduce && function != Function::Allreduce;
+}
+
 /// Whether the caller wants the message's source, tag and length.
 GMPI_HOST_DEVICE inline bool wants_status(const Arguments &a) {
   return a.status != nullptr && a.status != MPI_STATUS_IGNORE;

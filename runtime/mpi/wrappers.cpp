@@ -14,6 +14,7 @@
 #include "../proxy/settings.hpp"
 #include "../proxy/start.hpp"
 #include "../proxy/transports.hpp"
+#include "../transport/gpu_aware.hpp"
 #include "host_ranks.hpp"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ int initialize(int *argc, char ***argv, int required, int *provided) {
   HostRanks host = find_host_ranks();
   launch::choose_device(host.rank);
   note_main_thread(required);
+  gpu_aware::start(host.count());
   Proxy::start();
   peer::Links::start(host);
   for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
@@ -162,6 +164,7 @@ int MPI_Finalize() {
     links.report_leftovers();
     peer::Links::stop();
     Proxy::stop();
+    gpu_aware::stop();
   }
   remove_error_handler();
   return PMPI_Finalize();

@@ -3,6 +3,9 @@
 
 #include "../launch/device_launch.hpp"
 #include "../launch/modules.hpp"
+#include "../split/host_calls.hpp"
+#include "../transport/busy_device.hpp"
+#include "../transport/gpu_aware.hpp"
 #include "report.hpp"
 #include "settings.hpp"
 
@@ -103,6 +106,9 @@ DeviceQueue::DeviceQueue(int device) : device_(device) {
   context_.tag_upper_bound = tag_upper_bound();
   context_.world = MPI_COMM_WORLD;
   context_.self = MPI_COMM_SELF;
+  context_.direct_above = gpu_aware::remote_writes_need_no_flush()
+                              ? gpu_aware::above(launch::Lowering::queue)
+                              : never_direct;
   context_.device = static_cast<std::uint32_t>(device);
 #ifdef OPEN_MPI
 #define GMPI_DATATYPE(handle, variable)                                                            \
@@ -188,21 +194,28 @@ void DeviceQueue::copy_to_device(void *to, const void *from, std::size_t bytes) 
 }
 
 void DeviceQueue::add_launch_states() {
+  std::lock_guard growing(growing_mutex_);
   auto *states = allocate_on_device<LaunchState>(launch_states_at_once);
+  check(cudaStreamSynchronize(stream_), "cannot clear device memory");
+  std::lock_guard lock(launches_mutex_);
   for (std::uint32_t i = 0; i < launch_states_at_once; ++i) {
     launches_.emplace_back();
     launch_states_.push_back(states + i);
   }
-  check(cudaStreamSynchronize(stream_), "cannot clear device memory");
 }
 
 LaunchState *DeviceQueue::begin_launch(const LaunchRecord &launch, std::uint32_t &index) {
-  std::lock_guard lock(launches_mutex_);
-  for (index = 0; index < launches_.size() && launches_[index].kernel != nullptr;)
-    ++index;
-  if (index == launches_.size())
+  std::unique_lock lock(launches_mutex_);
+  for (index = 0; index == launches_.size() || launches_[index].kernel != nullptr;) {
+    if (++index < launches_.size())
+      continue;
+    lock.unlock(); // its CUDA calls look at the launches
     add_launch_states();
+    lock.lock();
+    index = 0;
+  }
   launches_[index] = launch;
+  launches_[index].number = ++launches_so_far_;
   return launch_states_[index];
 }
 
@@ -223,6 +236,24 @@ std::vector<DeviceQueue::LaunchRecord> DeviceQueue::launches_in_flight() const {
     if (launch.kernel != nullptr)
       running.push_back(launch);
   return running;
+}
+
+std::uint64_t DeviceQueue::enqueue_behind_launches(cudaStream_t stream) {
+  std::lock_guard lock(launches_mutex_);
+  std::uint64_t first = 0;
+  for (LaunchRecord &launch : launches_)
+    if (launch.kernel != nullptr && !launch.split &&
+        split::comes_after(stream, launch.stream, launch.joins_legacy_stream) &&
+        ++launch.behind > split::most_behind_launch && (first == 0 || launch.number < first))
+      first = launch.number;
+  return first;
+}
+
+bool DeviceQueue::is_in_flight(std::uint64_t launch_number) const {
+  std::lock_guard lock(launches_mutex_);
+  return std::any_of(launches_.begin(), launches_.end(), [&](const LaunchRecord &launch) {
+    return launch.kernel != nullptr && launch.number == launch_number;
+  });
 }
 
 void DeviceQueue::reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply,

@@ -59,6 +59,10 @@ public:
     const launch::KernelEntry *kernel = nullptr; ///< null: free
     Clock::time_point started;
     cudaStream_t stream = nullptr;
+    std::uint32_t behind = 0; ///< how much streams were given that comes after it
+    std::uint64_t number = 0; ///< begin_launch() counts them
+    bool joins_legacy_stream = true; ///< see split::joins_legacy_stream
+    bool split = false;              ///< its driver counts what comes behind
   };
   /// State for one more launch; grows the table where none is free.
   LaunchState *begin_launch(const LaunchRecord &launch, std::uint32_t &index);
@@ -67,6 +71,10 @@ public:
   /// A copy of the record.
   LaunchRecord launch_record(std::uint32_t index) const;
   std::vector<LaunchRecord> launches_in_flight() const;
+  /// `stream` gets more to do. The number of a launch that it comes after, and behind which there is
+  /// much already; 0: there is none.
+  std::uint64_t enqueue_behind_launches(cudaStream_t stream);
+  bool is_in_flight(std::uint64_t launch_number) const;
 
   /// Copies to or from device memory on this device's own stream, and waits; for host calls.
   void copy_to_device(void *to, const void *from, std::size_t bytes);
@@ -96,8 +104,10 @@ private:
   std::unique_ptr<AttributeRing> ring_;
   std::unique_ptr<CommSizes> comm_sizes_;
   std::unique_ptr<StagingPool> staging_, bounce_;
-  mutable std::mutex launches_mutex_;
+  std::mutex growing_mutex_;
+  mutable std::mutex launches_mutex_; ///< under it no CUDA function is called that programs call, too
   std::vector<LaunchRecord> launches_;
+  std::uint64_t launches_so_far_ = 0;
   std::vector<LaunchState *> launch_states_;
 };
 

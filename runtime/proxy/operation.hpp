@@ -17,11 +17,12 @@ enum class Phase : std::uint8_t { idle, starting, copying_in, running, copying_o
 
 /// Message data on the host: in the request slot's payload area, in memory of the operation's own
 /// (data that came beside the Attribute), in the staging pool or, where that is full, in ordinary
-/// memory that is filled and emptied in parts through bounce memory.
+/// memory that is filled and emptied in parts through bounce memory. Or it stays where it is, in the
+/// user's device memory, which MPI takes.
 struct HostData {
   unsigned char *address = nullptr;
   std::size_t bytes = 0;
-  enum { none, payload, beside, staged, pageable } kind = none;
+  enum { none, payload, beside, staged, pageable, direct } kind = none;
 };
 
 struct Operation {

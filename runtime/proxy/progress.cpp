@@ -253,19 +253,21 @@ void Progress::communicate(Operation &operation, const unsigned char *data) {
     return refuse(operation, MPI_ERR_COMM,
                   "a kernel's collectives are for intracommunicators, and this communicator is none");
   Buffers buffers = true_buffers(attribute);
-  operation.out = buffers.out_bytes <= inline_bytes
-                      ? HostData{payload(attribute.slot), buffers.out_bytes, HostData::payload}
-                      : allocate(buffers.out_bytes);
-  const bool copied_in = !attribute.inline_in && buffers.in_bytes != 0;
   if (settings().stats)
-    transports::count(copied_in || buffers.out_bytes > inline_bytes ? transports::staged
-                                                                    : transports::inlined,
-                      buffers.in_bytes);
-  if (copied_in) {
+    transports::count(attribute, buffers, is_handed(operation));
+  if (buffers.out_bytes <= inline_bytes)
+    operation.out = {payload(attribute.slot), buffers.out_bytes, HostData::payload};
+  else if (attribute.direct_out)
+    operation.out = {static_cast<unsigned char *>(buffers.out), buffers.out_bytes, HostData::direct};
+  else
+    operation.out = allocate(buffers.out_bytes);
+  if (buffers.in_bytes != 0 && attribute.direct_in) {
+    auto *in = const_cast<void *>(buffers.in); // MPI only reads it
+    operation.in = {static_cast<unsigned char *>(in), buffers.in_bytes, HostData::direct};
+  } else if (buffers.in_bytes != 0 && !attribute.inline_in) {
     operation.in = allocate(buffers.in_bytes);
     return move_in(operation);
-  }
-  if (buffers.in_bytes != 0) {
+  } else if (buffers.in_bytes != 0) {
     operation.beside.assign(data, data + buffers.in_bytes);
     operation.in = {operation.beside.data(), buffers.in_bytes, HostData::beside};
   }
@@ -504,8 +506,8 @@ void Progress::finish_mpi(Operation &operation) {
         operation.message_bytes / size * extent_bytes(1, a.recv_datatype), operation.out.bytes);
   }
   free(operation.in);
-  if (operation.error != MPI_SUCCESS)
-    operation.received = 0;
+  if (operation.error != MPI_SUCCESS || operation.out.kind == HostData::direct)
+    operation.received = 0; // nothing is to be copied
   bool nonblocking = kind_of(operation.attribute.function) == Kind::nonblocking;
   if (operation.received == 0 || operation.out.kind == HostData::payload)
     return done(operation, operation.received);

@@ -4,11 +4,15 @@
 #include "../launch/statistics.hpp"
 #include "../peer/links.hpp"
 #include "../split/driver.hpp"
+#include "../transport/gpu_aware.hpp"
 #include "affinity.hpp"
 #include "backoff.hpp"
 #include "host_wait.hpp"
 #include "report.hpp"
+#include "settings.hpp"
 #include "transports.hpp"
+
+#include <utility>
 
 namespace gmpi {
 
@@ -40,7 +44,16 @@ void Proxy::abandon() {
   }
 }
 
-Proxy::Proxy() : thread_([this] { run(); }) {}
+Proxy::Proxy() {
+  int device = 0;
+  cudaGetDevice(&device);
+  thread_ = std::thread([this, device] {
+    set_device(device);
+    run();
+  });
+  if (gpu_aware::library_calls_cuda())
+    heartbeat_.watch(settings().stall_seconds, settings().timeout_seconds);
+}
 
 Proxy::~Proxy() { end_thread(); }
 
@@ -64,6 +77,7 @@ void Proxy::run() {
   Backoff backoff;
   while (!stopping_) {
     if (!needed()) {
+      heartbeat_.rest();
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, peer_question_interval, [&] { return stopping_ || needed(); }))
         continue;
@@ -71,6 +85,7 @@ void Proxy::run() {
       watchdog_.look(published_);
       continue;
     }
+    heartbeat_.beat();
     if (work()) {
       backoff.reset();
       watchdog_.note_progress();
@@ -79,6 +94,7 @@ void Proxy::run() {
     watchdog_.check(published_);
     backoff.wait();
   }
+  heartbeat_.rest();
   finish_sends();
 }
 
@@ -102,10 +118,17 @@ bool Proxy::needed() const {
   return false;
 }
 
+/// MPI finds a device's context in the thread that gives it the device's memory. Does not wait.
+void Proxy::set_device(int device) {
+  if (gpu_aware::library_calls_cuda() && device != std::exchange(current_device_, device))
+    cudaSetDevice(device);
+}
+
 bool Proxy::work() {
   bool moved = false, caught_up = true;
   for (int i = 0; i < device_count_; ++i)
     if (Progress *progress = published_[i]) {
+      set_device(i);
       moved |= progress->work();
       caught_up &= progress->caught_up();
       launches_in_flight_ -= progress->take_ended_launches();
@@ -116,6 +139,14 @@ bool Proxy::work() {
 }
 
 DeviceQueue &Proxy::queue_of_current_device() { return progress_of_current_device().queue(); }
+
+DeviceQueue *Proxy::queue_of_known_device() {
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess || device >= max_devices)
+    return nullptr;
+  Progress *progress = published_[device];
+  return progress != nullptr ? &progress->queue() : nullptr;
+}
 
 Progress &Proxy::progress_of_current_device() {
   int device = 0;

@@ -1,10 +1,11 @@
 // The proxy: the host thread that takes Attributes off the devices' queues, makes the MPI calls in
 // their nonblocking form, and replies. One a process, from MPI_Init to MPI_Finalize.
 //
-// Invariant: it never blocks in MPI and makes no CUDA call while kernels run. It sleeps while no
+// Invariant: it never blocks in MPI and makes no CUDA call that waits while kernels run. It sleeps while no
 // kernel with MPI is in flight and nothing is unfinished; a launch wakes it.
 #pragma once
 
+#include "heartbeat.hpp"
 #include "progress.hpp"
 #include "watchdog.hpp"
 
@@ -36,6 +37,8 @@ public:
 
   /// The current device's queue, set up on first use. Any thread.
   DeviceQueue &queue_of_current_device();
+  /// The same where it has been set up; else null.
+  DeviceQueue *queue_of_known_device();
   /// A kernel with MPI is about to be launched / was not launched after all. Any thread.
   void launch_begins();
   void launch_fails();
@@ -64,6 +67,7 @@ private:
   void run();
   void end_thread();
   bool work();
+  void set_device(int device);
   void finish_sends();
   bool needed() const;
 
@@ -75,10 +79,12 @@ private:
   std::array<std::atomic<Progress *>, max_devices> published_{};
   std::atomic<int> device_count_{0}; ///< one above the highest device in use
   std::atomic<std::uint64_t> emptied_{0}; ///< passes that have left no Attribute in any ring
+  int current_device_ = -1; ///< the thread's, where MPI is to find one
   Watchdog watchdog_;
   std::mutex driver_mutex_;
   std::unique_ptr<split::Driver> driver_;
   std::thread thread_;
+  Heartbeat heartbeat_;
 };
 
 } // namespace gmpi

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double most_seconds = 1e9;        // some 30 years
 constexpr double most_staging_mb = 1 << 20; // 1 TiB: its bytes fit size_t
+constexpr double most_gpu_aware_kb = 1 << 30;
 
 /// What `variable` says: a number from 0 to `most`; `fallback` where it is unset or empty.
 double number(const char *variable, double fallback, double most) {
@@ -37,6 +38,13 @@ WantedLowering lowering() {
   return WantedLowering::split;
 }
 
+GpuAware gpu_aware() {
+  const char *text = std::getenv("GMPI_GPU_AWARE");
+  if (text == nullptr || *text == '\0')
+    return GpuAware::automatic;
+  return number("GMPI_GPU_AWARE", 0, 1) != 0 ? GpuAware::on : GpuAware::off;
+}
+
 Settings read() {
   Settings settings{};
   settings.timeout_seconds = number("GMPI_TIMEOUT", 0, most_seconds);
@@ -46,6 +54,9 @@ Settings read() {
   settings.bounce_piece = 1 << 20;
   settings.bounce_bytes = 4 * settings.bounce_piece;
   settings.lowering = lowering();
+  settings.gpu_aware = gpu_aware();
+  settings.gpu_aware_above =
+      static_cast<std::size_t>(number("GMPI_GPU_AWARE_KB", 64, most_gpu_aware_kb) * 1024);
   settings.stats = number("GMPI_STATS", 0, 1) != 0;
   settings.peer = number("GMPI_PEER", 0, 1) != 0;
   return settings;

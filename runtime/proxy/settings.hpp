@@ -7,6 +7,9 @@
 //                      where the grid is resident as a whole)
 //   GMPI_PEER=1        messages of kernels on one host go from kernel to kernel; the host program asserts
 //                      that it exchanges none with kernels
+//   GMPI_GPU_AWARE=A   1: MPI is given the addresses of device memory, 0: it is not (default: where MPI says
+//                      that it takes them, and a trial at start shows that it does)
+//   GMPI_GPU_AWARE_KB=N  messages longer than N KiB are (default, and least, 64)
 //   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost, and how messages went
 #pragma once
 
@@ -15,6 +18,7 @@
 namespace gmpi {
 
 enum class WantedLowering { any, queue, split };
+enum class GpuAware { automatic, off, on };
 
 struct Settings {
   double timeout_seconds; ///< 0: never
@@ -23,6 +27,8 @@ struct Settings {
   std::size_t bounce_bytes;  ///< for messages that go through in parts
   std::size_t bounce_piece;  ///< one such part
   WantedLowering lowering;
+  GpuAware gpu_aware;
+  std::size_t gpu_aware_above; ///< bytes: messages up to so many are never given to MPI where they lie
   bool stats;
   bool peer;
 };

@@ -2,8 +2,11 @@
 #include "transports.hpp"
 
 #include "../peer/links.hpp"
+#include "../queue/context.hpp"
+#include "../transport/gpu_aware.hpp"
 #include "report.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -26,9 +29,10 @@ struct Communicator {
 
 struct Table {
   std::mutex mutex;
-  Counts by_transport[2];
+  Counts by_transport[3];
   std::map<MPI_Comm, Communicator> communicators;
   std::map<std::pair<std::string, std::string>, unsigned long long> reasons; ///< by name, why
+  std::map<std::pair<bool, std::string>, unsigned long long> staging; ///< by split or queue, why
 };
 
 Table &table() {
@@ -58,6 +62,20 @@ std::string reason(const Attribute &attribute, const Communicator &communicator)
   return "arguments that MPI may refuse";
 }
 
+/// Why a call's data is staged.
+std::string why_staged(const Attribute &attribute, const Buffers &buffers, bool split) {
+  std::string against = gmpi::gpu_aware::against(split ? launch::Lowering::split : launch::Lowering::queue);
+  if (!against.empty())
+    return against;
+  if (!takes_device_memory(attribute.function))
+    return "reductions";
+  const std::uint64_t longest = std::max(attribute.direct_in ? 0 : buffers.in_bytes,
+                                         attribute.direct_out ? 0 : buffers.out_bytes);
+  if (longest <= gmpi::gpu_aware::above(split ? launch::Lowering::split : launch::Lowering::queue))
+    return "they are not longer than GMPI_GPU_AWARE_KB says";
+  return "a thread's own or __shared__ memory";
+}
+
 void say_one(const char *transport, const Counts &counts) {
   if (counts.calls != 0)
     say("%s: %llu calls, %llu bytes sent", transport, counts.calls, counts.bytes);
@@ -65,11 +83,17 @@ void say_one(const char *transport, const Counts &counts) {
 
 } // namespace
 
-void count(Transport transport, std::size_t bytes_sent) {
+void count(const Attribute &attribute, const Buffers &buffers, bool split) {
+  const bool stages = (!attribute.inline_in && !attribute.direct_in && buffers.in_bytes != 0) ||
+                      (!attribute.direct_out && buffers.out_bytes > inline_bytes);
+  const bool direct = (attribute.direct_in && buffers.in_bytes != 0) ||
+                      (attribute.direct_out && buffers.out_bytes > inline_bytes);
   std::lock_guard lock(table().mutex);
-  Counts &counts = table().by_transport[transport];
+  Counts &counts = table().by_transport[stages ? staged : direct ? gpu_aware : inlined];
   ++counts.calls;
-  counts.bytes += bytes_sent;
+  counts.bytes += buffers.in_bytes;
+  if (stages)
+    ++table().staging[{split, why_staged(attribute, buffers, split)}];
 }
 
 void count_reason(const Attribute &attribute) {
@@ -93,12 +117,17 @@ void report() {
   std::lock_guard lock(table().mutex);
   say_one("inline", table().by_transport[inlined]);
   say_one("staged", table().by_transport[staged]);
+  say_one("gpu-aware", table().by_transport[gpu_aware]);
   for (const auto &[key, calls] : table().reasons)
     say("not from kernel to kernel: %llu calls on %s: %s", calls, key.first.c_str(),
+        key.second.c_str());
+  for (const auto &[key, calls] : table().staging)
+    say("device pointers are not given to MPI in %s: %llu calls: %s", key.first ? "split" : "queue", calls,
         key.second.c_str());
   for (Counts &counts : table().by_transport)
     counts = {};
   table().reasons.clear();
+  table().staging.clear();
 }
 
 } // namespace gmpi::transports

@@ -1,21 +1,22 @@
 // How much of kernels' messages the proxy has carried by each transport, and why kernels have not
-// carried it themselves: told at MPI_Finalize where GMPI_STATS=1. What kernels carry they count
+// carried it themselves, or MPI has not been given device memory: told at MPI_Finalize where GMPI_STATS=1. What kernels carry they count
 // themselves; see peer::Links.
 #pragma once
 
+#include "../mpi/buffers.hpp"
 #include "../queue/attribute.hpp"
-
-#include <cstddef>
 
 namespace gmpi::transports {
 
 enum Transport {
-  inlined, ///< beside the Attribute or with the Reply
-  staged,  ///< copied by the GPU through page-locked memory
+  inlined,   ///< beside the Attribute or with the Reply
+  staged,    ///< copied by the GPU through page-locked memory
+  gpu_aware, ///< by MPI, to and from device memory
 };
 
-/// The proxy's thread, where GMPI_STATS is set: a call begins that moves data, or none.
-void count(Transport transport, std::size_t bytes_sent);
+/// The proxy's thread, where GMPI_STATS is set: a call begins that moves `buffers`, or nothing. `split`:
+/// of a kernel that is split, through its driver.
+void count(const Attribute &attribute, const Buffers &buffers, bool split);
 /// A call has come to the proxy: why?
 void count_reason(const Attribute &attribute);
 

@@ -53,6 +53,8 @@ struct Attribute {
   bool inline_in;         ///< the data to send lies beside the Attribute
   bool tagged;            ///< and in words with the Attribute's generation
   bool peer;              ///< a kernel waits for another: the proxy is only to know of it
+  bool direct_in;         ///< MPI is to read what is sent where it lies, in global memory
+  bool direct_out;        ///< MPI is to write what is received where it belongs
   bool detached;          ///< nobody waits for a Reply, and there is no request slot
   std::uint32_t slot;     ///< request slot, below 1024
   std::uint32_t launch;   ///< index of the launch it comes from
@@ -116,7 +118,8 @@ GMPI_HOST_DEVICE inline void pack_head(const Attribute &attribute, std::uint64_t
              std::uint64_t(attribute.slot) << 12 | std::uint64_t(attribute.launch & 0xffffff) << 24;
   words[2] = std::uint64_t(attribute.turn & 0xffff) |
              std::uint64_t(attribute.serial & 0xffff) << 16 | std::uint64_t(attribute.tagged) << 32 |
-             std::uint64_t(attribute.peer) << 33;
+             std::uint64_t(attribute.peer) << 33 | std::uint64_t(attribute.direct_in) << 34 |
+             std::uint64_t(attribute.direct_out) << 35;
   words[3] = attribute.in_bytes;
 }
 GMPI_HOST_DEVICE inline void pack_contents(const Attribute &attribute, std::uint64_t *words) {
@@ -146,6 +149,8 @@ inline void unpack(const std::uint64_t *words, Attribute &attribute) {
   attribute.serial = words[2] >> 16 & 0xffff;
   attribute.tagged = words[2] >> 32 & 1;
   attribute.peer = words[2] >> 33 & 1;
+  attribute.direct_in = words[2] >> 34 & 1;
+  attribute.direct_out = words[2] >> 35 & 1;
   attribute.in_bytes = content_of(words[3]);
   attribute.arguments = decode_arguments(attribute.function, words + 4);
 }

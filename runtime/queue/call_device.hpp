@@ -176,6 +176,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
   bool inline_in = buffers.in_bytes <= inline_bytes;
+  bool direct_in = is_direct<F>(buffers.in, buffers.in_bytes);
   // A small standard send is done once its data lies beside its Attribute. One that MPI may refuse
   // is not: its caller gets the error.
   bool detached =
@@ -199,6 +200,10 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
     attribute.tagged = buffers.in_bytes != 0 && buffers.in_bytes <= tagged_bytes;
     attribute.detached = detached;
     attribute.in_bytes = unknown ? unknown_bytes : buffers.in_bytes;
+    attribute.direct_in = direct_in;
+    attribute.direct_out = is_direct<F>(buffers.out, buffers.out_bytes);
+    if (direct_in || attribute.direct_out)
+      fence_system(); // MPI finds what these threads have stored, and stores after them
     if (!detached) {
       waiting.turn = use_slot(attribute, waiting.slot);
       if (nonblocking) {
@@ -214,7 +219,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
   if (detached)
     return result_of(Reply{});
   CallResult result = result_of(Reply{});
-  if (!nonblocking || !inline_in) {
+  if (!nonblocking || !(inline_in || direct_in)) {
     if constexpr (Team::scope == Scope::thread)
       let_pass(before_first_look);
     result = drain(team, waiting, buffers.in, buffers.out);

@@ -17,6 +17,8 @@ constexpr std::uint32_t inline_bytes = 65536; ///< payload area beside an Attrib
 /// Of what lies beside an Attribute, up to so many bytes are in words with its generation: no
 /// fence, but a third more to write, and for the host to read.
 constexpr std::uint32_t tagged_bytes = 3072;
+/// Context::direct_above where MPI is given no addresses of device memory.
+constexpr std::uint64_t never_direct = ~std::uint64_t(0);
 constexpr std::uint32_t datatype_slots = 128; ///< hash table of predefined datatypes
 constexpr std::uint32_t comm_slots = 256;     ///< hash table of communicators' sizes
 constexpr std::uint32_t broadcast_bytes = 4096;
@@ -128,6 +130,7 @@ struct Context {
   std::int32_t world_rank, world_size;
   std::int32_t tag_upper_bound; ///< MPI_TAG_UB
   std::uint32_t device;         ///< number that this device's requests carry
+  std::uint64_t direct_above;   ///< longer data in global memory is MPI's to read or write there
   peer::State *peer;            ///< for messages from kernel to kernel; null: there are none
   peer::Comm *peer_world;       ///< MPI_COMM_WORLD, if they are such
   DatatypeEntry datatypes[datatype_slots];

@@ -80,6 +80,13 @@ GMPI_DEVICE bool sends_in_range(const Arguments &a, std::uint32_t ranks) {
          a.dest >= 0 && static_cast<std::uint32_t>(a.dest) < ranks;
 }
 
+/// Whether MPI is to read or write so much data where it lies. A thread's own memory and `__shared__`
+/// it cannot reach.
+template <Function F> GMPI_DEVICE bool is_direct(const void *data, std::uint64_t bytes) {
+  return takes_device_memory(F) && bytes > context.direct_above && !is_local(data) &&
+         !is_shared(data);
+}
+
 GMPI_DEVICE std::uint32_t expected_with_reply(std::uint64_t bytes) {
   return bytes <= reply_data_bytes ? static_cast<std::uint32_t>(bytes) : 0;
 }
@@ -248,6 +255,9 @@ GMPI_DEVICE Begun ask_quickly(Site site, const Arguments &a, Begun begun) {
     attribute.tagged = bytes != 0 && tagged;
     attribute.detached = detached;
     attribute.in_bytes = bytes;
+    attribute.direct_out = is_direct<F>(buffers.out, buffers.out_bytes);
+    if (attribute.direct_out)
+      fence_system(); // MPI's stores come after those of these threads
     pack_call(F, site, a, block.attribute);
     if (!detached) {
       attribute.slot = slot;

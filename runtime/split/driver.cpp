@@ -113,13 +113,6 @@ bool is_valid(const launch::Configuration &configuration) {
          threads <= static_cast<unsigned long long>(most);
 }
 
-/// CUDA's legacy default stream and such streams wait for each other.
-bool joins_legacy_stream(cudaStream_t stream) {
-  unsigned flags = 0;
-  return canonical(stream) == nullptr || cudaStreamGetFlags(stream, &flags) != cudaSuccess ||
-         !(flags & cudaStreamNonBlocking);
-}
-
 } // namespace
 
 cudaError_t Driver::launch(const launch::KernelEntry &kernel,
@@ -177,13 +170,7 @@ void Driver::give_up(Device &device, Flight &flight) {
 
 /// Whether what `stream` gets now comes after the flight.
 bool Driver::follows(cudaStream_t stream, const Flight &flight) {
-  stream = canonical(stream);
-  cudaStream_t earlier = canonical(flight.user_stream());
-  if (stream == earlier)
-    return true;
-  if (stream == nullptr)
-    return flight.joins_legacy_stream; // its stream may have been destroyed by now
-  return earlier == nullptr && joins_legacy_stream(stream);
+  return comes_after(stream, flight.user_stream(), flight.joins_legacy_stream);
 }
 
 /// Launches of the current device that `stream` comes after; null: all. The lock is held.
@@ -216,9 +203,6 @@ void Driver::wait_for(const cudaStream_t *stream) {
     while (launch.in_flight())
       backoff.wait();
 }
-
-/// What streams may be given behind a launch. CUDA's own queues have room for 1024.
-constexpr std::uint32_t most_behind_launch = 400;
 
 void Driver::enqueue_behind_launches(cudaStream_t stream) {
   std::unique_lock lock(mutex_);

@@ -96,7 +96,9 @@ void Flight::prepare(const launch::KernelEntry &kernel, const launch::Configurat
   counts_ = launch::Counts{};
   counts_.launches = 1;
   std::uint32_t index = 0;
-  progress_.queue().begin_launch({&kernel, Clock::now(), configuration.stream}, index);
+  DeviceQueue::LaunchRecord record{&kernel, Clock::now(), configuration.stream};
+  record.split = true;
+  progress_.queue().begin_launch(record, index);
   segment_.launch = index;
 }
 

@@ -1,12 +1,14 @@
 // A launch's MPI calls: what a kernel's threads do under --lower=queue (queue/call_device.hpp),
-// done by the driver. Data in global memory it copies itself, by way of the segments' stream; what
-// is each thread's own comes in the Request and goes with the next Segment.
+// done by the driver. Data in global memory it copies itself, by way of the segments' stream, or
+// MPI is given it where it lies; what is each thread's own comes in the Request and goes with the
+// next Segment.
 #include "../queue/call_result.hpp"
 #include "flight.hpp"
 
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
 #include "../proxy/settings.hpp"
+#include "../transport/gpu_aware.hpp"
 
 #include <cstring>
 
@@ -106,6 +108,10 @@ Task Flight::communicate() {
     attribute.in_bytes = buffers.in_bytes;
     attribute.inline_in = buffers.in_bytes <= inline_bytes;
     attribute.detached = function == Function::Send && attribute.inline_in && is_accepted(a);
+    const std::uint64_t above = gpu_aware::above(launch::Lowering::split);
+    const bool takes = takes_device_memory(function);
+    attribute.direct_in = takes && !own(own_send) && buffers.in_bytes > above;
+    attribute.direct_out = takes && !own(own_receive) && buffers.out_bytes > above;
     buffers = true_buffers(attribute);
     if (own(own_receive) && buffers.out_bytes > inline_bytes)
       refuse_large(buffers.out_bytes);
@@ -160,7 +166,7 @@ Task Flight::follow(Attribute &attribute, const Buffers &buffers) {
   const std::uint32_t slot = attribute.slot - request_slots;
   std::uint32_t turn = attribute.turn;
   hand_over(attribute, outgoing_);
-  if (nonblocking && attribute.inline_in)
+  if (nonblocking && (attribute.inline_in || attribute.direct_in))
     co_return;
   for (;;) {
     co_await until([&] { return slots.turn(slot) != turn; });

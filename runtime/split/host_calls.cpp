@@ -1,7 +1,9 @@
 // What the guards wait for.
 #include "host_calls.hpp"
 
+#include "../proxy/backoff.hpp"
 #include "../proxy/proxy.hpp"
+#include "../transport/gpu_aware.hpp"
 #include "driver.hpp"
 #include "stream_order.hpp"
 
@@ -12,6 +14,7 @@ namespace gmpi::split {
 namespace {
 
 std::atomic<int> flights{0};
+bool wrapped = false;
 thread_local bool is_driver = false;
 
 /// Null where nothing can be in the way.
@@ -22,13 +25,29 @@ Driver *driver_in_the_way() {
   return proxy != nullptr ? &proxy->split_driver() : nullptr;
 }
 
-/// Waits for all that the stream was given, if a split kernel is among it.
+/// The current device's queue, if kernels may wait for a proxy that makes CUDA calls (in MPI); else
+/// null.
+DeviceQueue *queue_in_the_way() {
+  if (!gpu_aware::library_calls_cuda() || is_driver)
+    return nullptr;
+  Proxy *proxy = Proxy::instance();
+  return proxy != nullptr && proxy->launches_in_flight() > 0 ? proxy->queue_of_known_device()
+                                                             : nullptr;
+}
+
+bool anything_in_the_way() {
+  return driver_in_the_way() != nullptr || queue_in_the_way() != nullptr;
+}
+
+/// Waits for all that the stream was given, if a kernel that needs the host may be among it.
 void wait_for(cudaStream_t stream) {
   Driver *driver = driver_in_the_way();
-  if (driver == nullptr || !driver->is_behind_launch(stream) || is_capturing(stream))
+  const bool behind_split = driver != nullptr && driver->is_behind_launch(stream);
+  if ((!behind_split && queue_in_the_way() == nullptr) || is_capturing(stream))
     return;
   HostWait wait(stream);
-  driver->wait_for_launches(stream);
+  if (behind_split)
+    driver->wait_for_launches(stream);
   cudaEvent_t event;
   if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
     return;
@@ -60,6 +79,25 @@ bool touches_host(const void *to, const void *from, cudaMemcpyKind kind) {
 
 } // namespace
 
+bool calls_are_wrapped() { return wrapped; }
+void note_wrapped_calls() { wrapped = true; }
+
+bool joins_legacy_stream(cudaStream_t stream) {
+  unsigned flags = 0;
+  return canonical(stream) == nullptr || cudaStreamGetFlags(stream, &flags) != cudaSuccess ||
+         !(flags & cudaStreamNonBlocking);
+}
+
+bool comes_after(cudaStream_t stream, cudaStream_t earlier, bool earlier_joins) {
+  stream = canonical(stream);
+  earlier = canonical(earlier);
+  if (stream == earlier)
+    return true;
+  if (stream == nullptr)
+    return earlier_joins;
+  return earlier == nullptr && joins_legacy_stream(stream);
+}
+
 void note_driver_thread() { is_driver = true; }
 void count_flights(int more) { flights += more; }
 
@@ -75,7 +113,7 @@ StreamWaitGuard::StreamWaitGuard(cudaStream_t stream) : wait_(stream) {
 
 CopyGuard::CopyGuard(cudaStream_t stream, const void *to, const void *from, cudaMemcpyKind kind)
     : wait_(stream) {
-  if (driver_in_the_way() == nullptr)
+  if (!anything_in_the_way())
     return;
   if (touches_host(to, from, kind))
     wait_for(stream);
@@ -87,7 +125,7 @@ CopyGuard::CopyGuard(cudaStream_t stream, const void *to, const void *from, cuda
 constexpr size_t taken_along = 65536;
 
 void before_async_copy(cudaStream_t stream, const void *to, const void *from, size_t bytes) {
-  if (driver_in_the_way() == nullptr)
+  if (!anything_in_the_way())
     return;
   if (memory_of(to) == Memory::pageable ||
       (bytes > taken_along && memory_of(from) == Memory::pageable))
@@ -97,13 +135,21 @@ void before_async_copy(cudaStream_t stream, const void *to, const void *from, si
 }
 
 void before_free() {
-  if (driver_in_the_way() != nullptr)
+  if (anything_in_the_way())
     cudaDeviceSynchronize(); // by way of its own guard
 }
 
 void before_enqueue(cudaStream_t stream) {
   if (Driver *driver = driver_in_the_way())
     driver->enqueue_behind_launches(stream);
+  DeviceQueue *queue = queue_in_the_way();
+  const std::uint64_t launch = queue != nullptr ? queue->enqueue_behind_launches(stream) : 0;
+  if (launch == 0)
+    return;
+  HostWait wait(stream);
+  Backoff backoff;
+  while (queue->is_in_flight(launch))
+    backoff.wait();
 }
 
 } // namespace gmpi::split

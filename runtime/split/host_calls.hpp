@@ -3,7 +3,8 @@
 // cudaMemcpy(...)` would wait for a kernel that waits for its next segment. Such calls therefore
 // wait first, in one that keeps no lock (cudaEventSynchronize, cudaDeviceSynchronize), for what
 // they would wait for anyway. (Which calls keep it was measured, CUDA 13.0:
-// docs/runtime-protocol.md.)
+// docs/runtime-protocol.md.) The same holds for kernels that wait for the proxy, where the MPI
+// library makes CUDA calls of its own.
 //
 // Invariant: nothing waits here that would not have waited in CUDA; the driver's own calls never
 // do.
@@ -17,6 +18,18 @@ namespace gmpi::split {
 void note_driver_thread();
 /// Launches that are in flight, of all devices.
 void count_flights(int more);
+
+/// Whether the program is linked so that its calls come here.
+bool calls_are_wrapped();
+void note_wrapped_calls();
+
+/// CUDA's legacy default stream and such streams wait for each other.
+bool joins_legacy_stream(cudaStream_t stream);
+/// Whether what `stream` gets now comes after a launch in the stream `earlier`; that may have been
+/// destroyed by now, so `earlier_joins` says what joins_legacy_stream() has said of it.
+bool comes_after(cudaStream_t stream, cudaStream_t earlier, bool earlier_joins);
+/// What streams may be given behind a launch. CUDA's own queues have room for 1024.
+constexpr std::uint32_t most_behind_launch = 400;
 
 /// Around a wait for the current device.
 class DeviceWaitGuard {

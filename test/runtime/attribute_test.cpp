@@ -118,7 +118,7 @@ TEST(Attribute, handles) {
 
 /// Each field at its limit while the others are zero, and the reverse: none reaches into another.
 TEST(Attribute, fields_keep_to_themselves) {
-  constexpr int fields = 10;
+  constexpr int fields = 14;
   for (unsigned chosen = 0; chosen < 1u << fields; ++chosen) {
     auto limit = [&](int field, std::uint64_t value) { return chosen >> field & 1 ? value : 0; };
     Attribute a{};
@@ -132,7 +132,15 @@ TEST(Attribute, fields_keep_to_themselves) {
     a.serial = limit(7, 0xffff);
     a.site = {unsigned(limit(8, 0xfffffff)), unsigned(limit(8, 0) ? 0 : limit(9, 0xfffff))};
     a.in_bytes = limit(9, unknown_bytes);
+    a.tagged = limit(10, 1);
+    a.peer = limit(11, 1);
+    a.direct_in = limit(12, 1);
+    a.direct_out = limit(13, 1);
     Attribute got = round_trip(a, 0xffff);
+    EXPECT_EQ(got.tagged, a.tagged);
+    EXPECT_EQ(got.peer, a.peer);
+    EXPECT_EQ(got.direct_in, a.direct_in);
+    EXPECT_EQ(got.direct_out, a.direct_out);
     EXPECT_EQ(got.function, a.function);
     EXPECT_EQ(got.scope, a.scope);
     EXPECT_EQ(got.inline_in, a.inline_in);

@@ -27,6 +27,8 @@ struct KernelCall {
 
 class KernelEnd {
 public:
+  /// Longer data is MPI's to read and write where it lies.
+  std::uint64_t direct_above = gmpi::never_direct;
   gmpi::Progress progress{0};
   const gmpi::Context &context = progress.queue().context();
 
@@ -45,6 +47,8 @@ public:
     attribute.inline_in = attribute.in_bytes <= gmpi::inline_bytes;
     attribute.tagged = attribute.in_bytes != 0 && attribute.in_bytes <= gmpi::tagged_bytes;
     attribute.detached = function == gmpi::Function::Send && attribute.inline_in && sure;
+    attribute.direct_in = is_direct(function, call.buffers.in_bytes);
+    attribute.direct_out = is_direct(function, call.buffers.out_bytes);
     attribute.arguments = arguments;
     if (!attribute.detached)
       hold_slot(call, attribute);
@@ -149,6 +153,10 @@ public:
   }
 
 private:
+  bool is_direct(gmpi::Function function, std::uint64_t bytes) const {
+    return gmpi::takes_device_memory(function) && bytes > direct_above;
+  }
+
   static gmpi::Attribute about(gmpi::Function function) {
     gmpi::Attribute attribute{};
     attribute.function = function;

@@ -91,3 +91,24 @@ TEST(Settings, lowering) {
       read_lowering("stream", WantedLowering::any), testing::ExitedWithCode(1),
       "^gmpi: GMPI_LOWER is 'stream', which is neither queue nor split; correct it or unset it\n$");
 }
+
+/// Ends the process: with 0 if the settings are as expected.
+static void read_gpu_aware(const char *value, const char *kb, gmpi::GpuAware expected,
+                           std::size_t above) {
+  setenv("GMPI_GPU_AWARE", value, 1);
+  setenv("GMPI_GPU_AWARE_KB", kb, 1);
+  const gmpi::Settings &settings = gmpi::settings();
+  std::_Exit(settings.gpu_aware == expected && settings.gpu_aware_above == above ? 0 : 2);
+}
+
+TEST(Settings, gpu_aware) {
+  using gmpi::GpuAware;
+  const testing::ExitedWithCode good(0), bad(1);
+  EXPECT_EXIT(read_gpu_aware("", "", GpuAware::automatic, 65536), good, "^$");
+  EXPECT_EXIT(read_gpu_aware("0", "0", GpuAware::off, 0), good, "^$");
+  EXPECT_EXIT(read_gpu_aware("1", "1024", GpuAware::on, mb), good, "^$");
+  EXPECT_EXIT(read_gpu_aware("yes", "", GpuAware::on, 0), bad,
+              "^gmpi: GMPI_GPU_AWARE is 'yes', which is no number from 0 to 1; correct it or unset it\n$");
+  EXPECT_EXIT(read_gpu_aware("1", "-5", GpuAware::on, 0), bad,
+              "GMPI_GPU_AWARE_KB is '-5', which is no number from 0 to 1073741824");
+}

@@ -1,0 +1,193 @@
+// One exchange when the device is idle, so that MPI has set up what it needs once; one while its
+// default stream waits; one while a kernel runs. Each has memory of its own: the first message of
+// an allocation is the one that MPI may have to map.
+#include "gpu_aware_trial.hpp"
+
+#include "../mpi/mpi_library.hpp"
+#include "../proxy/report.hpp"
+#include "busy_device.hpp"
+
+#include <cuda_runtime.h>
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace gmpi::gpu_aware {
+
+namespace {
+
+constexpr int message_bytes = 1 << 20;
+constexpr double idle_seconds = 30;
+
+/// What came of an exchange, the worst first: all ranks are told the worst of all.
+enum Outcome { refused, wrong, impossible, late, good };
+
+const char *text_of(Outcome outcome) {
+  switch (outcome) {
+  case refused:
+    return "the trial at start had an error of MPI";
+  case wrong:
+    return "the trial at start has received something else than was sent";
+  case impossible:
+    return "the trial at start could not be made";
+  case late:
+    return "in the trial at start MPI has waited for a stream or kernel that waits for it";
+  default:
+    return "";
+  }
+}
+
+std::vector<void *> &memory() {
+  static std::vector<void *> &memory = *new std::vector<void *>;
+  return memory;
+}
+
+/// Messages to, and from, the ranks at some distances in the ring of all.
+class Exchange {
+public:
+  Exchange(MPI_Comm comm, std::vector<int> distances)
+      : comm_(comm), distances_(std::move(distances)) {
+    PMPI_Comm_rank(comm, &rank_);
+    PMPI_Comm_size(comm, &size_);
+    const std::size_t bytes = 2 * distances_.size() * std::size_t(message_bytes);
+    void *place = nullptr;
+    if (cudaMalloc(&place, bytes) != cudaSuccess) {
+      cudaGetLastError();
+      return;
+    }
+    memory().push_back(place);
+    memory_ = static_cast<unsigned char *>(place);
+    cudaMemset(memory_, 0, bytes);
+    for (std::size_t i = 0; i < distances_.size(); ++i)
+      cudaMemset(sent(i), mark(rank_, distances_[i]), message_bytes);
+    cudaDeviceSynchronize();
+  }
+
+  bool has_memory() const { return memory_ != nullptr; }
+
+  /// Starts them all. False where MPI refuses one.
+  bool start() {
+    bool good = true;
+    for (std::size_t i = 0; i < distances_.size(); ++i) {
+      const int to = (rank_ + distances_[i]) % size_;
+      requests_.push_back(MPI_REQUEST_NULL);
+      good &= PMPI_Irecv(received(i), message_bytes, MPI_BYTE, from(i), int(i), comm_,
+                         &requests_.back()) == MPI_SUCCESS;
+      requests_.push_back(MPI_REQUEST_NULL);
+      good &= PMPI_Isend(sent(i), message_bytes, MPI_BYTE, to, int(i), comm_, &requests_.back()) ==
+              MPI_SUCCESS;
+    }
+    return good;
+  }
+
+  /// Waits for all of them; `idle` is called once they have taken longer than the device is busy.
+  template <class Idle> bool finish(Idle idle) {
+    const auto begin = std::chrono::steady_clock::now();
+    bool good = true, told = false;
+    for (MPI_Request &request : requests_)
+      for (int done = 0; !done && request != MPI_REQUEST_NULL;) {
+        if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+          good = false;
+          break;
+        }
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+        if (!told && passed.count() > trial_seconds) {
+          told = true;
+          idle();
+        }
+        if (passed.count() > trial_seconds + idle_seconds)
+          fatal("MPI has not delivered a message of device memory in %.0f s, though the device is "
+                "idle; "
+                "GMPI_GPU_AWARE=0 keeps it from being given any",
+                idle_seconds);
+      }
+    return good;
+  }
+
+  bool is_right() const {
+    std::vector<unsigned char> host(message_bytes);
+    for (std::size_t i = 0; i < distances_.size(); ++i) {
+      if (cudaMemcpy(host.data(), received(i), host.size(), cudaMemcpyDeviceToHost) != cudaSuccess)
+        return false;
+      const auto wanted = static_cast<unsigned char>(mark(from(i), distances_[i]));
+      for (unsigned char byte : host)
+        if (byte != wanted)
+          return false;
+    }
+    return true;
+  }
+
+private:
+  int from(std::size_t i) const { return (rank_ + size_ - distances_[i] % size_) % size_; }
+  unsigned char *sent(std::size_t i) const { return memory_ + 2 * i * message_bytes; }
+  unsigned char *received(std::size_t i) const { return sent(i) + message_bytes; }
+  /// Never 0, which the memory holds at first.
+  static int mark(int rank, int distance) { return 1 + (rank * 3 + distance) % 255; }
+
+  MPI_Comm comm_;
+  std::vector<int> distances_;
+  int rank_ = 0, size_ = 1;
+  unsigned char *memory_ = nullptr;
+  std::vector<MPI_Request> requests_;
+};
+
+int worst_of_all(int outcome, MPI_Comm comm) {
+  int worst = outcome;
+  PMPI_Allreduce(&outcome, &worst, 1, MPI_INT, MPI_MIN, comm);
+  return worst;
+}
+
+/// `busy`: null where the device is idle.
+Outcome exchange(MPI_Comm comm, const std::vector<int> &distances, const Busy *busy) {
+  Exchange messages(comm, distances);
+  if (worst_of_all(messages.has_memory(), comm) == 0) // nobody begins what somebody cannot do
+    return impossible;
+  std::unique_ptr<Occupation> occupation;
+  if (busy != nullptr)
+    occupation = occupy_device(*busy, trial_seconds);
+  if (worst_of_all(busy == nullptr || occupation != nullptr, comm) == 0)
+    return impossible;
+  bool accepted = messages.start();
+  accepted &= messages.finish([&] { occupation.reset(); });
+  const bool in_time = busy == nullptr || (occupation != nullptr && occupation->lasts());
+  occupation.reset();
+  Outcome outcome = !accepted ? refused : !messages.is_right() ? wrong : in_time ? good : late;
+  return static_cast<Outcome>(worst_of_all(outcome, comm));
+}
+
+/// To the own rank, to a neighbour and, where there are several hosts, to one beyond.
+std::vector<int> distances_in(MPI_Comm comm, int host) {
+  int size = 1, largest = host;
+  PMPI_Comm_size(comm, &size);
+  PMPI_Allreduce(&host, &largest, 1, MPI_INT, MPI_MAX, comm);
+  std::vector<int> distances{0};
+  if (size > 1)
+    distances.push_back(1);
+  if (largest > 1 && largest < size)
+    distances.push_back(largest);
+  return distances;
+}
+
+} // namespace
+
+std::string make_trial(int host) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const std::vector<int> distances = distances_in(comm, host);
+  Outcome outcome = exchange(comm, {0}, nullptr);
+  for (Busy busy : {Busy::stream, Busy::kernel})
+    if (outcome == good)
+      outcome = exchange(comm, distances, &busy);
+  PMPI_Comm_free(&comm);
+  return text_of(outcome);
+}
+
+void end_trial() {
+  for (void *place : memory())
+    cudaFree(place);
+  memory().clear();
+}
+
+} // namespace gmpi::gpu_aware
