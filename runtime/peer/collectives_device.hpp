@@ -35,12 +35,14 @@ GMPI_DEVICE std::uint64_t load_part(const Round &round, std::uint32_t p, std::ui
 }
 
 /// Tells the others that this rank has begun the round: the first packet of its part. One thread.
+/// (Only a relay wants to know how many follow.)
 GMPI_DEVICE void write_hello(const Round &round) {
   const Comm &comm = *round.comm;
+  const std::uint32_t follow = round.in != nullptr ? data_packets(round) : 0;
   GMPI_NO_UNROLL
   for (int rank = 0; rank < comm.size; ++rank)
     if (rank != comm.rank)
-      store_packet(round_of(comm, round.number, rank, comm.rank), 0, round.number);
+      store_packet(round_of(comm, round.number, rank, comm.rank), follow, round.number);
 }
 
 /// Packets of a part, from number `low` to before `high`.

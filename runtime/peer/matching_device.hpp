@@ -144,14 +144,17 @@ GMPI_DEVICE void deactivate(State &state, std::uint32_t index) {
   atomicSub(&state.summary.active, 1u);
 }
 
-/// Never what an acknowledgement's packet shows that has been cleared.
-GMPI_DEVICE std::uint32_t lap_of_serial(std::uint32_t serial) {
-  return (serial & 0xffff) | 0x10000;
+/// The packets that answer this rank's request, in the use that `serial` says.
+GMPI_DEVICE std::uint64_t *ack_of(const State &state, std::uint32_t request, std::uint32_t serial) {
+  std::uint64_t *acks = (serial & answered_far) != 0 ? state.far_acks : state.acks;
+  return acks + request * ack_packets * packet_words;
 }
-
-/// The packets that answer this rank's request.
-GMPI_DEVICE std::uint64_t *ack_of(const State &state, std::uint32_t request) {
-  return state.acks + request * ack_packets * packet_words;
+/// Whether the request has been answered. `near`: the first packet of where most answers come.
+GMPI_DEVICE bool is_answered(const State &state, std::uint32_t request, std::uint32_t serial,
+                             Packet near) {
+  if ((serial & answered_far) != 0)
+    near = Packet::load(ack_of(state, request, serial));
+  return near.shows(lap_of_serial(serial));
 }
 
 /// Tells the sender of a message what has matched it.
@@ -195,11 +198,11 @@ struct Glance {
       return;
     const Request &request = state.requests[own];
     its = static_cast<RequestState>(load_relaxed_device(&request.state));
-    const Packet ack = Packet::load(ack_of(state, own));
+    const Packet ack = Packet::load(ack_of(state, own, 0));
     const Packet last = Packet::load(landed_at(state.acks, own));
-    const std::uint32_t lap = lap_of_serial(load_relaxed_device(&request.serial));
-    acknowledged = ack.shows(lap);
-    landed = last.shows(lap);
+    const std::uint32_t serial = load_relaxed_device(&request.serial);
+    acknowledged = is_answered(state, own, serial, ack);
+    landed = last.shows(lap_of_serial(serial));
   }
 };
 
@@ -211,11 +214,6 @@ GMPI_DEVICE bool is_done(State &state, std::uint32_t index, const Glance &seen) 
   atomicSub(&state.summary.posted, 1u);
   set_state(state.requests[index], RequestState::done);
   return true;
-}
-
-/// A message's slots, from when its header has been seen.
-GMPI_DEVICE unsigned long long slots_of(const Header &header) {
-  return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes);
 }
 
 /// The request's message is in the channel from slot `first` on, or on its way there.
@@ -436,7 +434,7 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
   if (now == RequestState::sending)
     return is_there(portion_end(request.header, request.moved));
   if (now == RequestState::awaiting_match)
-    return Packet::load(ack_of(state, index)).shows(lap_of_serial(request.header.serial));
+    return Packet::load(ack_of(state, index, request.serial)).shows(lap_of_serial(request.serial));
   if (now == RequestState::storing)
     return true;
   return now == RequestState::receiving &&
@@ -465,9 +463,9 @@ GMPI_DEVICE bool seems_ready(const State &state, std::uint32_t index) {
   const Request &request = state.requests[index];
   const std::uint32_t its = load_relaxed_device(&request.state);
   const std::uint32_t serial = load_relaxed_device(&request.serial);
-  const Packet ack = Packet::load(ack_of(state, index));
+  const Packet ack = Packet::load(ack_of(state, index, 0));
   return its != static_cast<std::uint32_t>(RequestState::awaiting_match) ||
-         ack.shows(lap_of_serial(serial));
+         is_answered(state, index, serial, ack);
 }
 
 /// A request that somebody could carry on, held; `own`: the one that the caller waits for, or

@@ -402,7 +402,9 @@ GMPI_DEVICE Begun exchange_quickly(State &state, Comm &comm, const Arguments &a,
     comm.round = number;
     count_call(state, sends ? bytes : 0);
   }
-  const std::uint64_t own = sends ? load_lane(buffers.in, bytes, lane, 1) : 0;
+  std::uint64_t own = sends ? load_lane(buffers.in, bytes, lane, 1) : 0;
+  if (lane == 0 && sends)
+    own = packets - 1; // as write_hello() says
   number = __shfl_sync(whole_warp, number, 0);
   if (lane < (sends ? packets : 1))
     GMPI_NO_UNROLL

@@ -26,6 +26,7 @@ void Proxy::start() { the_proxy() = std::make_unique<Proxy>(); }
 void Proxy::stop() {
   the_proxy()->driver_.reset(); // it needs the proxy to the end of its last launch
   the_proxy()->end_thread();
+  the_proxy()->relay_.close();
   launch::report_statistics();
   transports::report();
   the_proxy()->watchdog_.close();
@@ -68,6 +69,7 @@ void Proxy::run() {
       if (wake_.wait_for(lock, peer_question_interval, [&] { return stopping_ || needed(); }))
         continue;
       lock.unlock();
+      relay_.work(false);
       watchdog_.look(published_);
       continue;
     }
@@ -92,7 +94,7 @@ void Proxy::finish_sends() {
 }
 
 bool Proxy::needed() const {
-  if (launches_in_flight_ > 0)
+  if (launches_in_flight_ > 0 || !relay_.quiet())
     return true;
   for (int i = 0; i < device_count_; ++i) {
     const Progress *progress = published_[i];
@@ -103,7 +105,7 @@ bool Proxy::needed() const {
 }
 
 bool Proxy::work() {
-  bool moved = false, caught_up = true;
+  bool moved = relay_.work(launches_in_flight_ > 0), caught_up = true;
   for (int i = 0; i < device_count_; ++i)
     if (Progress *progress = published_[i]) {
       moved |= progress->work();

@@ -2,9 +2,11 @@
 // their nonblocking form, and replies. One a process, from MPI_Init to MPI_Finalize.
 //
 // Invariant: it never blocks in MPI and makes no CUDA call while kernels run. It sleeps while no
-// kernel with MPI is in flight and nothing is unfinished; a launch wakes it.
+// kernel with MPI is in flight and nothing is unfinished; a launch wakes it. It also relays what
+// kernels of different hosts' ranks say to each other.
 #pragma once
 
+#include "../peer/relay.hpp"
 #include "progress.hpp"
 #include "watchdog.hpp"
 
@@ -42,6 +44,8 @@ public:
   /// Started with its first use. Any thread.
   split::Driver &split_driver();
   int launches_in_flight() const { return launches_in_flight_; }
+  /// Any thread.
+  peer::Relay &relay() { return relay_; }
 
   /// The engine of the device that a kernel's request (not null_peer_request) was made on.
   Progress &progress_of(MPI_Request request);
@@ -76,6 +80,7 @@ private:
   std::atomic<int> device_count_{0}; ///< one above the highest device in use
   std::atomic<std::uint64_t> emptied_{0}; ///< passes that have left no Attribute in any ring
   Watchdog watchdog_;
+  peer::Relay relay_;
   std::mutex driver_mutex_;
   std::unique_ptr<split::Driver> driver_;
   std::thread thread_;
