@@ -191,8 +191,8 @@ std::string Links::prepare(MPI_Comm comm, Joining &joining, Card &card) {
   PMPI_Comm_rank(comm, &joining.entry.rank);
   PMPI_Comm_size(comm, &joining.entry.size);
   joining.world = ranks_in_world(comm);
-  joining.several_hosts =
-      !std::all_of(joining.world.begin(), joining.world.end(), [this](int r) { return is_near(r); });
+  joining.several_hosts = !std::all_of(joining.world.begin(), joining.world.end(),
+                                       [this](int r) { return is_near(r); });
   card = {0, host_.rank, 0, {}, {}};
   int device = 0;
   cudaGetDevice(&device);
@@ -224,10 +224,9 @@ bool Links::map_peer(const Card &card) {
   auto counts = [](unsigned char *at) { return reinterpret_cast<std::uint32_t *>(at); };
   auto me = std::uint32_t(host_.rank), other = std::uint32_t(card.host_rank);
   auto channel = [&](bool owned) {
-    return Channel{words(theirs + shared.channel(me, owned)),
-                   counts(memory_ + shared.freed(other, owned)),
-                   words(memory_ + shared.channel(other, owned)),
-                   counts(theirs + shared.freed(me, owned))};
+    return Channel{
+        words(theirs + shared.channel(me, owned)), counts(memory_ + shared.freed(other, owned)),
+        words(memory_ + shared.channel(other, owned)), counts(theirs + shared.freed(me, owned))};
   };
   set_peer(other, channel(false), channel(true), words(theirs + shared.acks()));
   offers_.set_peer(card.host_rank, reinterpret_cast<const Offer *>(theirs + shared.offers()));
@@ -427,7 +426,8 @@ void Links::report_statistics() {
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
   const Relay::Counts relayed = Proxy::instance()->relay().counts();
   if (relayed.messages + relayed.parts != 0)
-    say("to other hosts: %llu messages, %llu bytes; and for collective calls %llu messages to other "
+    say("to other hosts: %llu messages, %llu bytes; and for collective calls %llu messages to "
+        "other "
         "ranks",
         relayed.messages, relayed.bytes, relayed.parts);
   if (stored + ringed == 0)

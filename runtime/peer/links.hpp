@@ -103,7 +103,7 @@ private:
   static void free_own(const Rounds &rounds);
   static void release(MPI_Comm comm, Rounds &rounds);
 
-  mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
+  mutable std::mutex known_mutex_;        ///< held for no longer than it takes to look
   std::map<MPI_Comm, std::string> known_; ///< for which it was asked: why it was not added, or ""
   std::atomic<int> device_in_use_{-1};
   Offers offers_;
@@ -112,7 +112,7 @@ private:
   const HostRanks host_;
   int world_rank_ = 0, world_size_ = 1;
   std::vector<int> far_; ///< ranks of other hosts: their numbers as peers follow this host's
-  int device_ = -1; ///< of memory_
+  int device_ = -1;      ///< of memory_
   DeviceQueue *queue_ = nullptr;
   unsigned char *memory_ = nullptr; ///< what the others write
   ExportHandle handle_{};

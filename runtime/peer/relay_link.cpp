@@ -16,8 +16,8 @@ constexpr unsigned long long slots_at_once = 256;
 bool copy_packets(std::uint64_t *ring, unsigned long long first, unsigned long long from,
                   unsigned long long count, std::uint64_t *to) {
   auto copy = [&](unsigned long long i) {
-    return load_packet(packet_at(ring, first, from + i),
-                       lap_of(first + (from + i) / slot_packets), to[i]);
+    return load_packet(packet_at(ring, first, from + i), lap_of(first + (from + i) / slot_packets),
+                       to[i]);
   };
   if (!copy(count - 1)) // most often the last that is missing
     return false;
@@ -153,8 +153,8 @@ bool RelayLink::collect_freed(End &end, unsigned long long from, unsigned long l
     const unsigned long long first = from;
     for (; from != to && is_new(from); ++from)
       end.told[from % channel_slots] = lap_of(from);
-    outbox.add({RelayRecord::freed, is_owned(end), first, static_cast<std::uint32_t>(from - first),
-                0});
+    outbox.add(
+        {RelayRecord::freed, is_owned(end), first, static_cast<std::uint32_t>(from - first), 0});
     any = true;
   }
   return any;
@@ -198,8 +198,7 @@ void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
   for (std::uint32_t p = record.count; p-- > 0;)
     store_packet(packet_at(end.channel.in, record.first, p), data[p],
                  lap_of(record.first + p / slot_packets));
-  const unsigned long long behind =
-      record.first + (record.count + slot_packets - 1) / slot_packets;
+  const unsigned long long behind = record.first + (record.count + slot_packets - 1) / slot_packets;
   end.end = std::max(end.end, behind);
 }
 

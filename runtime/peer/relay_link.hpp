@@ -7,7 +7,8 @@
 // all they rely on holds by itself:
 // - Packets show their lap, each by itself, so nobody needs them in any order; those that begin a
 //   message or a portion are written last, so nobody waits in the middle of one.
-// - A slot is written again when its receiver has freed it. That is told when the kernel has written
+// - A slot is written again when its receiver has freed it. That is told when the kernel has
+// written
 //   it, which is when it has read all packets; so the relay, which has brought them, has long read
 //   them where they came from.
 // - An answer is looked for once the message that wants it has been delivered; its place is cleared

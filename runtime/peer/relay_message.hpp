@@ -35,7 +35,8 @@ static_assert(sizeof(RelayRecord) == record_words * sizeof(std::uint64_t));
 struct RelayMessage {
   static constexpr std::size_t most_words = 16384;
 
-  std::unique_ptr<std::uint64_t[]> words = std::make_unique_for_overwrite<std::uint64_t[]>(most_words);
+  std::unique_ptr<std::uint64_t[]> words =
+      std::make_unique_for_overwrite<std::uint64_t[]>(most_words);
   std::size_t used = 0;
 
   /// Calls `deliver` for each record.

@@ -27,14 +27,13 @@ private:
   Part copy_part();
   void tell(const std::vector<RelayOutbox *> &others, bool with_part);
   std::uint64_t *part_of(std::uint32_t round, std::uint32_t rank) const {
-    return memory_ +
-           (std::size_t(round % 2) * size_ + rank) * round_packets * packet_words;
+    return memory_ + (std::size_t(round % 2) * size_ + rank) * round_packets * packet_words;
   }
 
   std::uint64_t *memory_;
   std::uint32_t context_, size_, rank_;
-  std::uint32_t begun_ = 0; ///< rounds of which that was told
-  std::uint32_t done_ = 0;  ///< and the part
+  std::uint32_t begun_ = 0;  ///< rounds of which that was told
+  std::uint32_t done_ = 0;   ///< and the part
   std::uint64_t follow_ = 0; ///< packets of the part of round begun_
   std::vector<std::uint64_t> part_;
 };
