@@ -243,7 +243,7 @@ struct Comm {
   MPI_Comm handle;
   std::uint32_t context; ///< the same on all its ranks, and no other's there; 0: free
   std::int32_t rank, size;
-  std::uint32_t round;              ///< of collective calls, so far
+  std::uint32_t round; ///< of collective calls, so far
   /// By rank: [2][size][round_packets], in that rank's memory; where they run on several hosts, all
   /// in ours: the relay reads what this rank writes there, and writes what the others send.
   std::uint64_t *rounds[max_peers];
@@ -329,6 +329,8 @@ struct State {
   std::uint32_t active_words;        ///< bits: words of these that have ever had any
   std::uint64_t *acks;               ///< this rank's
   std::uint64_t *far_acks;           ///< the same, from other hosts' ranks; null: there are none
+  const std::uint64_t *far_news;     ///< counts what has come from other hosts
+  unsigned long long far_quiet;      ///< when it said so, none of it waited to be looked at
   std::uint32_t near_peers;          ///< those before are this host's
   unsigned char *kept_data;          ///< [small_kept][small_bytes], [large_kept][eager_bytes]
   unsigned long long last_told;      ///< when the proxy was told last that this rank goes on

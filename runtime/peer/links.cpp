@@ -160,6 +160,7 @@ std::string Links::reach_far(const Joining &joining) {
       return "there is not enough page-locked memory for what ranks on different hosts exchange";
     far_.push_back(rank);
     image_->far_acks = relay.far_acks();
+    image_->far_news = relay.far_news();
     set_peer(peer_number(rank), link->channel(false), link->channel(true), link->acks());
   }
   return "";
@@ -323,6 +324,7 @@ void Links::publish(std::uint32_t index) {
   queue_->copy_to_device(state_->channels, image_->channels, sizeof(image_->channels));
   queue_->copy_to_device(state_->peer_acks, image_->peer_acks, sizeof(image_->peer_acks));
   queue_->copy_to_device(&state_->far_acks, &image_->far_acks, sizeof(image_->far_acks));
+  queue_->copy_to_device(&state_->far_news, &image_->far_news, sizeof(image_->far_news));
   queue_->copy_to_device(&state_->peers, &image_->peers, sizeof(image_->peers));
   queue_->copy_to_device(&state_->comms[index], &image_->comms[index], sizeof(Comm));
   queue_->copy_to_device(&state_->comms_used, &image_->comms_used, sizeof(std::uint32_t));

@@ -381,12 +381,23 @@ GMPI_DEVICE bool may_have_messages(const State &state, std::uint32_t peer,
   return has_message(state, peer, at.common) || has_message(state, owned_channel(peer), at.owned);
 }
 
+/// So many peers' channels are to be looked at. Others' lie in the host's memory, far away: not
+/// where nothing has come since all of them were found empty. `news`: what has been counted.
+GMPI_DEVICE std::uint32_t peers_to_look_at(const State &state, unsigned long long &news) {
+  if (state.far_news == nullptr)
+    return state.peers;
+  news = load_system(state.far_news);
+  return news == load_relaxed_device(&state.far_quiet) ? state.near_peers : state.peers;
+}
+
 /// Deals with what has arrived, under the lock. Work of kind keep: the lock is kept, and one
 /// rank's channels.
 GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
   Work work{};
+  unsigned long long news = 0;
+  const std::uint32_t peers = peers_to_look_at(state, news);
   GMPI_NO_UNROLL
-  for (std::uint32_t peer = 0; peer < state.peers; ++peer) {
+  for (std::uint32_t peer = 0; peer < peers; ++peer) {
     unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
     if (!may_have_messages(state, peer, word) || !try_lock_channels(state, peer, word))
       continue;
@@ -501,11 +512,20 @@ GMPI_OUT_OF_LINE Work look_for_active(State &state, std::uint32_t own) {
 }
 
 /// Whether any channel may have something that nobody has looked at; without the lock.
-GMPI_DEVICE bool has_messages(const State &state) {
-  bool any = false;
+GMPI_DEVICE bool has_messages(State &state) {
+  bool any = false, held = false;
+  unsigned long long news = 0;
+  const std::uint32_t peers = peers_to_look_at(state, news), near = state.near_peers;
   GMPI_NO_UNROLL
-  for (std::uint32_t peer = 0; !any && peer < state.peers; ++peer)
-    any = may_have_messages(state, peer, load_relaxed_device(&state.receiving[peer].next));
+  for (std::uint32_t peer = 0; !any && peer < peers; ++peer) {
+    if (peer == near && state.far_news != nullptr)
+      acquire_system(); // what has been counted is there
+    const unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
+    held = held || (word & locked) != 0;
+    any = may_have_messages(state, peer, word);
+  }
+  if (!any && !held && peers != near && state.far_news != nullptr)
+    store_relaxed_device(&state.far_quiet, news);
   return any;
 }
 

@@ -68,13 +68,14 @@ RelayLink *Relay::link(int rank) {
       return found->second.link.get();
   }
   if (far_acks_ == nullptr)
-    far_acks_ = reinterpret_cast<std::uint64_t *>(allocate(Shared::acks_bytes));
+    far_acks_ =
+        reinterpret_cast<std::uint64_t *>(allocate(Shared::acks_bytes + sizeof(std::uint64_t)));
   unsigned char *memory = far_acks_ == nullptr ? nullptr : allocate(RelayLink::bytes());
   if (memory == nullptr)
     return nullptr;
   std::lock_guard lock(mutex_);
   Peer &its = peer(rank);
-  its.link = std::make_unique<RelayLink>(memory, far_acks_);
+  its.link = std::make_unique<RelayLink>(memory, far_acks_, far_news());
   active_ = true;
   return its.link.get();
 }

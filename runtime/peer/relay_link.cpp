@@ -39,7 +39,8 @@ std::size_t RelayLink::bytes() {
   return 4 * Shared::channel_bytes + 4 * Shared::freed_bytes + Shared::acks_bytes;
 }
 
-RelayLink::RelayLink(unsigned char *memory, std::uint64_t *far_acks) : far_acks_(far_acks) {
+RelayLink::RelayLink(unsigned char *memory, std::uint64_t *far_acks, std::uint64_t *far_news)
+    : far_acks_(far_acks), far_news_(far_news) {
   auto take = [&](std::size_t bytes) { return std::exchange(memory, memory + bytes); };
   auto ring = [&] { return reinterpret_cast<std::uint64_t *>(take(Shared::channel_bytes)); };
   auto freed = [&] { return reinterpret_cast<std::uint32_t *>(take(Shared::freed_bytes)); };
@@ -200,6 +201,7 @@ void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
                  lap_of(record.first + p / slot_packets));
   const unsigned long long behind = record.first + (record.count + slot_packets - 1) / slot_packets;
   end.end = std::max(end.end, behind);
+  __atomic_store_n(far_news_, *far_news_ + 1, __ATOMIC_RELEASE); // nobody else writes there
 }
 
 } // namespace gmpi::peer

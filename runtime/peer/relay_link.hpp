@@ -29,8 +29,9 @@ class RelayLink {
 public:
   /// Of page-locked memory, zeroed at first.
   static std::size_t bytes();
-  /// `far_acks`: where this rank's kernels look for answers from other hosts.
-  RelayLink(unsigned char *memory, std::uint64_t *far_acks);
+  /// `far_acks`: where this rank's kernels look for answers from other hosts; `far_news`: for what
+  /// has come.
+  RelayLink(unsigned char *memory, std::uint64_t *far_acks, std::uint64_t *far_news);
 
   /// For State, as if they led to the other rank's memory.
   Channel channel(bool owned) const;
@@ -75,7 +76,7 @@ private:
   std::uint32_t is_owned(const End &end) const { return &end == &ends_[1]; }
 
   std::array<End, 2> ends_; ///< of the common channels, and of the owned ones
-  std::uint64_t *acks_, *far_acks_;
+  std::uint64_t *acks_, *far_acks_, *far_news_;
   std::vector<Awaited> awaited_;
   Counts counts_;
 };

@@ -88,14 +88,15 @@ void Proxy::run() {
 /// is ever received has been matched, and ends at once.
 void Proxy::finish_sends() {
   auto deadline = Clock::now() + std::chrono::seconds(1);
-  launches_in_flight_ = 0;
-  while (needed() && Clock::now() < deadline)
+  while (unfinished() && Clock::now() < deadline)
     work();
 }
 
 bool Proxy::needed() const {
-  if (launches_in_flight_ > 0 || !relay_.quiet())
-    return true;
+  return launches_in_flight_ > 0 || !relay_.quiet() || unfinished();
+}
+
+bool Proxy::unfinished() const {
   for (int i = 0; i < device_count_; ++i) {
     const Progress *progress = published_[i];
     if (progress != nullptr && !progress->quiet())

@@ -70,6 +70,7 @@ private:
   bool work();
   void finish_sends();
   bool needed() const;
+  bool unfinished() const;
 
   std::mutex mutex_; ///< setting devices up; sleeping
   std::condition_variable wake_;
