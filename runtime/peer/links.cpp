@@ -428,10 +428,8 @@ void Links::report_statistics() {
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
   const Relay::Counts relayed = Proxy::instance()->relay().counts();
   if (relayed.messages + relayed.parts != 0)
-    say("to other hosts: %llu messages, %llu bytes; and for collective calls %llu messages to "
-        "other "
-        "ranks",
-        relayed.messages, relayed.bytes, relayed.parts);
+    say("of these, by way of the hosts: %llu messages and %llu parts of collective calls, %llu bytes",
+        relayed.messages, relayed.parts, relayed.bytes);
   if (stored + ringed == 0)
     return;
   const std::string refusal = offers_.refusal();
