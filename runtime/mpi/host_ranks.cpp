@@ -11,7 +11,7 @@ HostRanks find_host_ranks() {
   MPI_Comm host = MPI_COMM_NULL;
   int count = 1, own = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &own);
-  if (const char *hosts = std::getenv("GMPI_HOSTS_FOR_TESTS")) // as if ranks took turns on them
+  if (const char *hosts = std::getenv("GMPI_HOSTS_FOR_TESTS"))
     PMPI_Comm_split(MPI_COMM_WORLD, own % std::atoi(hosts), 0, &host);
   else
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);

@@ -14,7 +14,8 @@ struct HostRanks {
   int host() const { return world.front(); }
 };
 
-/// Collective over MPI_COMM_WORLD.
+/// Collective over MPI_COMM_WORLD. For tests, GMPI_HOSTS_FOR_TESTS=N has ranks take turns on N
+/// hosts that are this one.
 HostRanks find_host_ranks();
 
 } // namespace gmpi

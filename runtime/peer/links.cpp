@@ -149,12 +149,14 @@ bool Links::allocate_rounds(Joining &joining, Card &card) {
 /// Numbers for the communicator's ranks on other hosts, and links to them.
 std::string Links::reach_far(const Joining &joining) {
   Relay &relay = Proxy::instance()->relay();
-  for (int rank : joining.world) {
-    if (is_near(rank) || std::find(far_.begin(), far_.end(), rank) != far_.end())
-      continue;
-    if (host_.count() + far_.size() == max_peers)
-      return "kernels of a rank reach those of " + std::to_string(max_peers) +
-             " ranks at most, on its own host and others";
+  std::vector<int> more;
+  std::copy_if(joining.world.begin(), joining.world.end(), std::back_inserter(more), [this](int r) {
+    return !is_near(r) && std::find(far_.begin(), far_.end(), r) == far_.end();
+  });
+  if (host_.count() + far_.size() + more.size() > max_peers)
+    return "a rank's kernels reach those of " + std::to_string(max_peers) +
+           " ranks at most, on its own host and others";
+  for (int rank : more) {
     RelayLink *link = relay.link(rank);
     if (link == nullptr)
       return "there is not enough page-locked memory for what ranks on different hosts exchange";
@@ -428,7 +430,8 @@ void Links::report_statistics() {
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
   const Relay::Counts relayed = Proxy::instance()->relay().counts();
   if (relayed.messages + relayed.parts != 0)
-    say("of these, by way of the hosts: %llu messages and %llu parts of collective calls, %llu bytes",
+    say("of these, by way of the hosts: %llu messages and %llu parts of collective calls, %llu "
+        "bytes",
         relayed.messages, relayed.parts, relayed.bytes);
   if (stored + ringed == 0)
     return;
