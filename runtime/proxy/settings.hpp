@@ -3,14 +3,11 @@
 //   GMPI_TIMEOUT=S     end the job when a rank has made no progress for S seconds (default: never)
 //   GMPI_STALL=S       report outstanding calls after S seconds without progress (default 60)
 //   GMPI_STAGING_MB=N  page-locked memory a device for messages over 64 KiB (default 64)
-//   GMPI_LOWER=L       queue or split: how kernels that have both make their MPI calls (default:
-//   queue
+//   GMPI_LOWER=L       queue or split: how kernels that have both make their MPI calls (default: queue
 //                      where the grid is resident as a whole)
-//   GMPI_PEER=1        messages go from kernel to kernel, through the hosts' memory where ranks run
-//   on several;
-//                      the host program asserts that it exchanges none with kernels
-//   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost, and how messages
-//   went
+//   GMPI_PEER=1        messages go from kernel to kernel, to other hosts by way of the hosts' memory; the host
+//                      program asserts that it exchanges none with kernels
+//   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost, and how messages went
 #pragma once
 
 #include <cstddef>
@@ -30,8 +27,8 @@ struct Settings {
   bool peer;
 };
 
-/// A value that is no number, or out of range, ends the program; its last words name the variable,
-/// the value and what is allowed.
+/// A value that is no number, or out of range, ends the program; its last words name the variable, the
+/// value and what is allowed.
 const Settings &settings();
 
 } // namespace gmpi
