@@ -16,7 +16,7 @@ RelayRounds::Part RelayRounds::copy_part() {
     std::uint64_t *at = from + (1 + p) * packet_words;
     if (load_packet(at, round, part_[p]))
       continue;
-    const auto shown = static_cast<std::uint32_t>(__atomic_load_n(at, __ATOMIC_ACQUIRE) >> 32);
+    const auto shown = static_cast<std::uint32_t>(__atomic_load_n(at, __ATOMIC_RELAXED) >> 32);
     return static_cast<std::int32_t>(shown - round) > 0 ? Part::gone : Part::some;
   }
   return Part::whole;
