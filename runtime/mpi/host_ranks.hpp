@@ -7,6 +7,7 @@ namespace gmpi {
 
 struct HostRanks {
   int rank = 0;                 ///< this one's place among them
+  int device_rank = 0;          ///< the same, on the real host where a test has others
   std::vector<int> world = {0}; ///< their ranks in MPI_COMM_WORLD, in order
 
   int count() const { return static_cast<int>(world.size()); }
@@ -14,7 +15,8 @@ struct HostRanks {
   int host() const { return world.front(); }
 };
 
-/// Collective over MPI_COMM_WORLD.
+/// Collective over MPI_COMM_WORLD. For tests, GMPI_HOSTS_FOR_TESTS=N has ranks take turns on N
+/// hosts that are this one.
 HostRanks find_host_ranks();
 
 } // namespace gmpi

@@ -37,7 +37,7 @@ int initialize(int *argc, char ***argv, int required, int *provided) {
     *provided = std::max(required, got);
   install_error_handler();
   HostRanks host = find_host_ranks();
-  launch::choose_device(host.rank);
+  launch::choose_device(host.device_rank);
   note_main_thread(required);
   gpu_aware::start(host.count());
   Proxy::start();

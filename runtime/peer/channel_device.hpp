@@ -11,11 +11,6 @@
 
 namespace gmpi::device::peer {
 
-/// What the packets of slot number `slot` carry.
-GMPI_DEVICE std::uint32_t lap_of(unsigned long long slot) {
-  return static_cast<std::uint32_t>(slot / channel_slots) + 1;
-}
-
 GMPI_DEVICE std::uint64_t *packet_at(std::uint64_t *ring, unsigned long long first,
                                      unsigned long long packet) {
   unsigned long long place =

@@ -35,12 +35,13 @@ GMPI_DEVICE std::uint64_t load_part(const Round &round, std::uint32_t p, std::ui
 }
 
 /// Tells the other ranks that this one has begun the round: the first packet of its part. One
-/// thread.
+/// thread. (Only a relay wants to know how many follow.)
 GMPI_DEVICE void write_hello(const Round &round) {
+  const std::uint32_t follow = round.in != nullptr ? data_packets(round) : 0;
   GMPI_NO_UNROLL
   for (int rank = 0; rank < round.size; ++rank)
     if (rank != round.rank)
-      store_packet(part_at(round, rank, round.rank), 0, round.number);
+      store_packet(part_at(round, rank, round.rank), follow, round.number);
 }
 
 /// Packets of a part, from number `low` to before `high`.

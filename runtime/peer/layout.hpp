@@ -1,5 +1,6 @@
 // The peer transport: messages from GPU to GPU of one host, with no host on the way. What ranks
-// share, and what a rank keeps for itself. Host and device.
+// share, and what a rank keeps for itself. Host and device. (For ranks of several hosts see
+// relay_link.hpp: what kernels see is the same.)
 //
 // Invariant: a channel leads from one rank to another, through a ring of slots in the receiver's
 // memory. Sixteen bytes, a packet, carry eight of data and, twice, their lap's number: half a
@@ -32,14 +33,13 @@ constexpr std::uint32_t header_packets = 3;
 constexpr std::uint32_t portion_slots = 16;
 /// Longer messages are announced, and sent when a receive has matched.
 constexpr std::uint32_t eager_bytes = 65536;
-constexpr std::uint32_t max_peers = 64;               ///< ranks on a host
+constexpr std::uint32_t max_peers = 64;               ///< ranks that a rank's kernels reach
 constexpr std::uint32_t max_channels = 2 * max_peers; ///< each way
 constexpr std::uint32_t max_comms = 64;
 constexpr std::uint32_t max_requests = 1024; ///< by request slot
-/// A communicator's context is a number that its rank 0 has counted, and that rank's among those of
-/// its host: whoever sets communicators up at the same time never agrees on the same.
-constexpr std::uint32_t counted_context_bits = 14, context_bits = 20;
-static_assert(max_peers <= 1u << (context_bits - counted_context_bits));
+/// A communicator's context is a number that its rank 0 has counted, and that rank's in
+/// MPI_COMM_WORLD: whoever sets communicators up at the same time never agrees on the same.
+constexpr std::uint32_t context_bits = 20;
 constexpr std::uint32_t any_source = 0xffff;
 /// So many of a rank's allocations the others can map at a time.
 constexpr std::uint32_t max_offers = 64;
@@ -51,13 +51,23 @@ constexpr std::uint32_t small_bytes = 1024;
 
 /// One round of a collective call moves so much from each rank to each.
 constexpr std::uint32_t round_bytes = 65536;
-constexpr std::uint32_t round_packets = round_bytes / packet_bytes + 1; ///< the first says hello
+/// The first says hello, and how many of the others this rank has written.
+constexpr std::uint32_t round_packets = round_bytes / packet_bytes + 1;
 
 GMPI_HOST_DEVICE constexpr std::uint64_t packets_for(std::uint64_t bytes) {
   return header_packets + (bytes + packet_bytes - 1) / packet_bytes;
 }
 GMPI_HOST_DEVICE constexpr std::uint64_t slots_for(std::uint64_t bytes) {
   return (packets_for(bytes) + slot_packets - 1) / slot_packets;
+}
+
+/// What the packets of slot number `slot` carry.
+GMPI_HOST_DEVICE constexpr std::uint32_t lap_of(unsigned long long slot) {
+  return static_cast<std::uint32_t>(slot / channel_slots) + 1;
+}
+/// Never what an acknowledgement's packet shows that has been cleared.
+GMPI_HOST_DEVICE constexpr std::uint32_t lap_of_serial(std::uint32_t serial) {
+  return (serial & 0xffff) | 0x10000;
 }
 
 enum class MessageKind : std::uint8_t {
@@ -137,6 +147,11 @@ GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t 
   return header;
 }
 
+/// A message's slots, from when its header has been seen.
+GMPI_HOST_DEVICE constexpr unsigned long long slots_of(const Header &header) {
+  return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes);
+}
+
 /// The answer to a message that waits for its match: two packets, of which the first names the
 /// request that has matched, and which use of it; and, for the data of an announced message, one of
 /// the receiver's offers, by its place and number (0: none). The second says how far behind that
@@ -192,12 +207,12 @@ struct Shared {
   std::size_t bytes() const { return offers() + max_offers * sizeof(Offer); }
 };
 
-/// The channels to and from another rank of this host, or this one itself, of one kind.
+/// The channels to and from another rank, or this one itself, of one kind.
 struct Channel {
-  std::uint64_t *out;       ///< packets to it, in its memory
+  std::uint64_t *out;       ///< packets to it, in its memory, or for the relay
   std::uint32_t *out_freed; ///< in ours
   std::uint64_t *in;        ///< packets from it, in ours
-  std::uint32_t *in_freed;  ///< in its memory
+  std::uint32_t *in_freed;  ///< in its memory, or for the relay
 };
 
 /// A channel that a block, or a launch, owns, as its next message of up to eager_bytes needs it.
@@ -228,8 +243,10 @@ struct Comm {
   MPI_Comm handle;
   std::uint32_t context; ///< the same on all its ranks, and no other's there; 0: free
   std::int32_t rank, size;
-  std::uint32_t round;              ///< of collective calls, so far
-  std::uint64_t *rounds[max_peers]; ///< by rank: [2][size][round_packets], in that rank's memory
+  std::uint32_t round; ///< of collective calls, so far
+  /// By rank: [2][size][round_packets], in that rank's memory; where they run on several hosts, all
+  /// in ours: the relay reads what this rank writes there, and writes what the others send.
+  std::uint64_t *rounds[max_peers];
   unsigned char *scratch;           ///< [2][round_bytes]
   std::uint16_t peer_of[max_peers]; ///< by rank
   std::uint16_t rank_of[max_peers]; ///< by peer
@@ -265,7 +282,7 @@ struct Request {
   Header header;             ///< of the message
   unsigned long long first;  ///< its first slot
   unsigned long long moved;  ///< slots that are done; of one that is stored, bytes
-  std::uint32_t serial;      ///< which use of the slot this is
+  std::uint32_t serial;      ///< which use of the slot this is; and perhaps answered_far
   Match offer;               ///< of a long receive: where its data can be stored, if anywhere
   unsigned long long offset; ///< and how far behind that allocation's begin
   unsigned char *target;     ///< of a send: the same place, as this rank has it mapped
@@ -281,6 +298,8 @@ struct Kept {
 };
 
 constexpr std::uint32_t nothing = ~0u; ///< end of a list
+/// In a send's serial: the receiver is on another host, and its answer in State::far_acks.
+constexpr std::uint32_t answered_far = 1u << 16;
 
 /// What a waiting thread looks at all the time: 16 bytes, one load.
 struct alignas(16) Summary {
@@ -309,12 +328,16 @@ struct State {
   std::uint32_t active[32];          ///< bits: requests that are queued .. sending or receiving
   std::uint32_t active_words;        ///< bits: words of these that have ever had any
   std::uint64_t *acks;               ///< this rank's
+  std::uint64_t *far_acks;           ///< the same, from other hosts' ranks; null: there are none
+  const std::uint64_t *far_news;     ///< counts what has come from other hosts
+  unsigned long long far_quiet;      ///< when it said so, none of it waited to be looked at
+  std::uint32_t near_peers;          ///< those before are this host's
   unsigned char *kept_data;          ///< [small_kept][small_bytes], [large_kept][eager_bytes]
   unsigned long long last_told;      ///< when the proxy was told last that this rank goes on
   unsigned long long calls, bytes;   ///< for statistics
   unsigned long long stored, ringed; ///< long messages, by their way
   Channel channels[max_channels];
-  std::uint64_t *peer_acks[max_peers]; ///< each in its own memory
+  std::uint64_t *peer_acks[max_peers]; ///< each in its own memory, or for the relay
   Offer *offers;                       ///< this rank's
   unsigned long long offers_used;      ///< those behind have never been made
   unsigned long long asked[64];        ///< buffers that the host has been asked to offer

@@ -7,7 +7,9 @@
 #include "../proxy/settings.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace gmpi::peer {
@@ -28,12 +30,27 @@ std::size_t bytes_of_rounds(int ranks) {
   return std::size_t(2) * ranks * round_packets * packet_words * sizeof(std::uint64_t);
 }
 
+/// By rank of `comm`: the one of MPI_COMM_WORLD, or MPI_UNDEFINED.
+std::vector<int> ranks_in_world(MPI_Comm comm) {
+  MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+  int size = 0;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Comm_group(comm, &group);
+  PMPI_Group_size(group, &size);
+  std::vector<int> local(size), ranks(size);
+  std::iota(local.begin(), local.end(), 0);
+  PMPI_Group_translate_ranks(group, size, local.data(), world, ranks.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return ranks;
+}
+
 } // namespace
 
 /// What a rank tells the others.
 struct Links::Card {
   int usable;
-  int host_id, host_rank;
+  int host_rank;
   std::uint32_t context; ///< of rank 0: the new communicator's
   ExportHandle memory, rounds;
 };
@@ -41,6 +58,8 @@ struct Links::Card {
 /// A communicator on its way in.
 struct Links::Joining {
   std::uint32_t index = nothing; ///< of its entry
+  std::vector<int> world;        ///< by rank
+  bool several_hosts = false;
   Comm entry{};
   Rounds rounds;
 };
@@ -49,7 +68,12 @@ Links *Links::instance() { return the_links().get(); }
 void Links::start(const HostRanks &host) { the_links() = std::make_unique<Links>(host); }
 void Links::stop() { the_links().reset(); }
 
-Links::Links(const HostRanks &host) : host_(host) {}
+Links::Links(const HostRanks &host) : host_(host) {
+  PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  PMPI_Comm_size(MPI_COMM_WORLD, &world_size_);
+  if (host_.count() != world_size_) // then no rank's host has all
+    Proxy::instance()->relay().start();
+}
 
 void Links::unmap_others() {
   offers_.stop();
@@ -59,8 +83,11 @@ void Links::unmap_others() {
 }
 
 Links::~Links() {
-  for (const Rounds &rounds : rounds_)
-    free_own(rounds);
+  for (std::size_t i = 0; i < rounds_.size(); ++i) {
+    if (rounds_[i].page_locked)
+      Proxy::instance()->relay().remove_rounds(image_->comms[i].context);
+    free_own(rounds_[i]);
+  }
   cudaFree(kept_data_);
   cudaFree(state_);
   if (memory_ != nullptr)
@@ -70,36 +97,94 @@ Links::~Links() {
 /// An entry for the communicator and, on its rank 0, a context.
 std::string Links::reserve(Joining &joining, Card &card) {
   auto free = std::find(reserved_.begin(), reserved_.end(), false);
-  if (free == reserved_.end() || counted_contexts_ + 1 >= 1u << counted_context_bits)
+  const int counted_bits = int(context_bits) - std::bit_width(unsigned(world_size_ - 1));
+  if (free == reserved_.end() || counted_bits <= 0 || counted_contexts_ + 1 >= 1u << counted_bits)
     return "there are too many such communicators";
   *free = true;
   joining.index = static_cast<std::uint32_t>(free - reserved_.begin());
   if (joining.entry.rank == 0)
-    card.context = std::uint32_t(host_.rank) << counted_context_bits | ++counted_contexts_;
+    card.context = std::uint32_t(world_rank_) << counted_bits | ++counted_contexts_;
   return "";
 }
 
 std::string Links::allocate(Joining &joining, int device, Card &card) {
   const char *failed = "device memory could not be allocated, or not shared with other processes";
-  Rounds &rounds = joining.rounds;
   if (memory_ == nullptr)
     memory_ = static_cast<unsigned char *>(allocate_exported(shared_memory().bytes(), handle_));
   if (memory_ == nullptr)
     return failed;
   device_ = device;
   set_up_state();
-  rounds.bytes = bytes_of_rounds(joining.entry.size);
-  rounds.own = static_cast<unsigned char *>(allocate_exported(rounds.bytes, card.rounds));
-  void *scratch = nullptr;
-  if (rounds.own == nullptr || cudaMalloc(&scratch, 2 * round_bytes) != cudaSuccess) {
-    cudaGetLastError(); // the program's messages have another way
+  card.memory = handle_;
+  if (!allocate_rounds(joining, card))
     return failed;
+  if (std::string against = reach_far(joining); !against.empty())
+    return against;
+  return "";
+}
+
+bool Links::allocate_rounds(Joining &joining, Card &card) {
+  Rounds &rounds = joining.rounds;
+  rounds.bytes = bytes_of_rounds(joining.entry.size);
+  void *own = nullptr, *scratch = nullptr;
+  if (!joining.several_hosts)
+    own = allocate_exported(rounds.bytes, card.rounds);
+  else if (cudaHostAlloc(&own, rounds.bytes, cudaHostAllocMapped | cudaHostAllocPortable) ==
+           cudaSuccess)
+    std::memset(own, 0, rounds.bytes);
+  rounds.own = static_cast<unsigned char *>(own);
+  rounds.page_locked = joining.several_hosts;
+  if (own == nullptr || cudaMalloc(&scratch, 2 * round_bytes) != cudaSuccess) {
+    cudaGetLastError(); // the program's messages have another way
+    return false;
   }
   rounds.scratch = static_cast<unsigned char *>(scratch);
-  card.memory = handle_;
   joining.entry.scratch = rounds.scratch;
-  joining.entry.rounds[joining.entry.rank] = reinterpret_cast<std::uint64_t *>(rounds.own);
+  for (int rank = 0; rank < joining.entry.size; ++rank)
+    if (joining.several_hosts || rank == joining.entry.rank)
+      joining.entry.rounds[rank] = reinterpret_cast<std::uint64_t *>(own);
+  return true;
+}
+
+/// Numbers for the communicator's ranks on other hosts, and links to them.
+std::string Links::reach_far(const Joining &joining) {
+  Relay &relay = Proxy::instance()->relay();
+  std::vector<int> more;
+  std::copy_if(joining.world.begin(), joining.world.end(), std::back_inserter(more), [this](int r) {
+    return !is_near(r) && std::find(far_.begin(), far_.end(), r) == far_.end();
+  });
+  if (host_.count() + far_.size() + more.size() > max_peers)
+    return "a rank's kernels reach those of " + std::to_string(max_peers) +
+           " ranks at most, on its own host and others";
+  for (int rank : more) {
+    RelayLink *link = relay.link(rank);
+    if (link == nullptr)
+      return "there is not enough page-locked memory for what ranks on different hosts exchange";
+    far_.push_back(rank);
+    image_->far_acks = relay.far_acks();
+    image_->far_news = relay.far_news();
+    set_peer(peer_number(rank), link->channel(false), link->channel(true), link->acks());
+  }
   return "";
+}
+
+bool Links::is_near(int rank) const {
+  return std::binary_search(host_.world.begin(), host_.world.end(), rank);
+}
+
+/// Of a rank of MPI_COMM_WORLD; this host's have their places there.
+std::uint32_t Links::peer_number(int rank) const {
+  const std::vector<int> &ranks = is_near(rank) ? host_.world : far_;
+  const auto place = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
+  return static_cast<std::uint32_t>(place + (is_near(rank) ? 0 : host_.count()));
+}
+
+void Links::set_peer(std::uint32_t peer, const Channel &common, const Channel &owned,
+                     std::uint64_t *acks) {
+  image_->channels[peer] = common;
+  image_->channels[owned_channel(peer)] = owned;
+  image_->peer_acks[peer] = acks;
+  image_->peers = std::max(image_->peers, peer + 1);
 }
 
 /// This rank's part, before anything is said to the others. Returns what stands against it, or "".
@@ -108,11 +193,16 @@ std::string Links::prepare(MPI_Comm comm, Joining &joining, Card &card) {
   joining.entry.handle = comm;
   PMPI_Comm_rank(comm, &joining.entry.rank);
   PMPI_Comm_size(comm, &joining.entry.size);
-  card = {0, host_.host(), host_.rank, 0, {}, {}};
+  joining.world = ranks_in_world(comm);
+  joining.several_hosts = !std::all_of(joining.world.begin(), joining.world.end(),
+                                       [this](int r) { return is_near(r); });
+  card = {0, host_.rank, 0, {}, {}};
   int device = 0;
   cudaGetDevice(&device);
   if (host_.count() > int(max_peers))
     return "more than " + std::to_string(max_peers) + " ranks run on this host";
+  if (std::find(joining.world.begin(), joining.world.end(), MPI_UNDEFINED) != joining.world.end())
+    return "it has ranks that are not in MPI_COMM_WORLD";
   if (device_ >= 0 && device != device_)
     return "device " + std::to_string(device_) +
            " was current when this was asked for an earlier communicator, and now it is device " +
@@ -136,11 +226,12 @@ bool Links::map_peer(const Card &card) {
   auto words = [](unsigned char *at) { return reinterpret_cast<std::uint64_t *>(at); };
   auto counts = [](unsigned char *at) { return reinterpret_cast<std::uint32_t *>(at); };
   auto me = std::uint32_t(host_.rank), other = std::uint32_t(card.host_rank);
-  for (bool owned : {false, true})
-    image_->channels[owned ? owned_channel(other) : other] = {
+  auto channel = [&](bool owned) {
+    return Channel{
         words(theirs + shared.channel(me, owned)), counts(memory_ + shared.freed(other, owned)),
         words(memory_ + shared.channel(other, owned)), counts(theirs + shared.freed(me, owned))};
-  image_->peer_acks[other] = words(theirs + shared.acks());
+  };
+  set_peer(other, channel(false), channel(true), words(theirs + shared.acks()));
   offers_.set_peer(card.host_rank, reinterpret_cast<const Offer *>(theirs + shared.offers()));
   return true;
 }
@@ -157,7 +248,7 @@ void Links::set_up_state() {
     fatal("cannot allocate device memory for messages between kernels");
   state_ = static_cast<State *>(state);
   kept_data_ = static_cast<unsigned char *>(data);
-  image_->peers = std::uint32_t(host_.count());
+  image_->peers = image_->near_peers = std::uint32_t(host_.count());
   image_->first_posted = image_->last_posted = image_->first_kept = image_->last_kept = nothing;
   for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
     image_->kept[i].next =
@@ -175,16 +266,14 @@ void Links::set_up_state() {
 std::string Links::map_all(const std::vector<Card> &cards, Joining &joining) {
   std::lock_guard lock(mutex_);
   Comm &entry = joining.entry;
-  if (std::any_of(cards.begin(), cards.end(),
-                  [&](const Card &c) { return c.host_id != host_.host(); }))
-    return "its ranks run on several hosts";
   for (int rank = 0; rank < entry.size; ++rank) {
     const Card &card = cards[rank];
-    if (!map_peer(card))
+    const std::uint32_t peer = peer_number(joining.world[rank]);
+    if (peer < image_->near_peers && !map_peer(card))
       return "this rank's GPU does not reach rank " + std::to_string(rank) + "'s";
-    entry.peer_of[rank] = static_cast<std::uint16_t>(card.host_rank);
-    entry.rank_of[card.host_rank] = static_cast<std::uint16_t>(rank);
-    if (rank == entry.rank)
+    entry.peer_of[rank] = static_cast<std::uint16_t>(peer);
+    entry.rank_of[peer] = static_cast<std::uint16_t>(rank);
+    if (rank == entry.rank || joining.several_hosts)
       continue;
     void *memory = map_exported(card.rounds, joining.rounds.bytes);
     if (memory == nullptr)
@@ -236,6 +325,9 @@ bool Links::has_neighbours(MPI_Comm comm) const {
 void Links::publish(std::uint32_t index) {
   queue_->copy_to_device(state_->channels, image_->channels, sizeof(image_->channels));
   queue_->copy_to_device(state_->peer_acks, image_->peer_acks, sizeof(image_->peer_acks));
+  queue_->copy_to_device(&state_->far_acks, &image_->far_acks, sizeof(image_->far_acks));
+  queue_->copy_to_device(&state_->far_news, &image_->far_news, sizeof(image_->far_news));
+  queue_->copy_to_device(&state_->peers, &image_->peers, sizeof(image_->peers));
   queue_->copy_to_device(&state_->comms[index], &image_->comms[index], sizeof(Comm));
   queue_->copy_to_device(&state_->comms_used, &image_->comms_used, sizeof(std::uint32_t));
   Comm *world = nullptr;
@@ -247,6 +339,9 @@ void Links::publish(std::uint32_t index) {
 
 void Links::enter(const Joining &joining) {
   std::lock_guard lock(mutex_);
+  if (joining.several_hosts)
+    Proxy::instance()->relay().add_rounds(joining.entry.context, joining.entry.rounds[0],
+                                          joining.world, joining.entry.rank);
   image_->comms[joining.index] = joining.entry;
   image_->comms_used = std::max(image_->comms_used, joining.index + 1);
   rounds_[joining.index] = joining.rounds;
@@ -262,7 +357,9 @@ void Links::unmap_all(std::vector<Mapping> &mappings) {
 }
 
 void Links::free_own(const Rounds &rounds) {
-  if (rounds.own != nullptr)
+  if (rounds.page_locked)
+    cudaFreeHost(rounds.own);
+  else if (rounds.own != nullptr)
     free_exported(rounds.own, rounds.bytes);
   cudaFree(rounds.scratch);
 }
@@ -311,6 +408,7 @@ void Links::remove(MPI_Comm comm) {
     std::uint32_t index = 0;
     while (image_->comms[index].context == 0 || image_->comms[index].handle != comm)
       ++index;
+    Proxy::instance()->relay().remove_rounds(image_->comms[index].context);
     image_->comms[index].context = 0;
     publish(index);
     rounds = std::exchange(rounds_[index], {});
@@ -330,6 +428,11 @@ void Links::report_statistics() {
   if (calls == 0)
     return;
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
+  const Relay::Counts relayed = Proxy::instance()->relay().counts();
+  if (relayed.messages + relayed.parts != 0)
+    say("of these, by way of the hosts: %llu messages and %llu parts of collective calls, %llu "
+        "bytes",
+        relayed.messages, relayed.parts, relayed.bytes);
   if (stored + ringed == 0)
     return;
   const std::string refusal = offers_.refusal();

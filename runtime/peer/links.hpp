@@ -72,9 +72,11 @@ private:
     void *memory;
     std::size_t bytes;
   };
-  /// Memory for a communicator's collective calls.
+  /// Memory for a communicator's collective calls. Where its ranks run on several hosts, `own` is
+  /// page-locked, and the relay uses it, too.
   struct Rounds {
     unsigned char *own = nullptr, *scratch = nullptr;
+    bool page_locked = false;
     std::size_t bytes = 0;
     std::vector<Mapping> others;
   };
@@ -84,8 +86,14 @@ private:
   std::string prepare(MPI_Comm comm, Joining &joining, Card &card);
   std::string allocate(Joining &joining, int device, Card &card);
   std::string reserve(Joining &joining, Card &card);
+  std::string reach_far(const Joining &joining);
+  bool is_near(int rank) const;
+  std::uint32_t peer_number(int rank) const;
+  bool allocate_rounds(Joining &joining, Card &card);
   std::string map_all(const std::vector<Card> &cards, Joining &joining);
   bool map_peer(const Card &card);
+  void set_peer(std::uint32_t peer, const Channel &common, const Channel &owned,
+                std::uint64_t *acks);
   void set_up_state();
   void enter(const Joining &joining);
   void forget(MPI_Comm comm);
@@ -95,14 +103,16 @@ private:
   static void free_own(const Rounds &rounds);
   static void release(MPI_Comm comm, Rounds &rounds);
 
-  mutable std::mutex known_mutex_; ///< held for no longer than it takes to look
+  mutable std::mutex known_mutex_;        ///< held for no longer than it takes to look
   std::map<MPI_Comm, std::string> known_; ///< for which it was asked: why it was not added, or ""
   std::atomic<int> device_in_use_{-1};
   Offers offers_;
 
   std::mutex mutex_; ///< of all below; held across this rank's own work, never across MPI's
   const HostRanks host_;
-  int device_ = -1; ///< of memory_
+  int world_rank_ = 0, world_size_ = 1;
+  std::vector<int> far_; ///< ranks of other hosts: their numbers as peers follow this host's
+  int device_ = -1;      ///< of memory_
   DeviceQueue *queue_ = nullptr;
   unsigned char *memory_ = nullptr; ///< what the others write
   ExportHandle handle_{};

@@ -141,14 +141,17 @@ GMPI_DEVICE void deactivate(State &state, std::uint32_t index) {
   atomicSub(&state.summary.active, 1u);
 }
 
-/// Never what an acknowledgement's packet shows that has been cleared.
-GMPI_DEVICE std::uint32_t lap_of_serial(std::uint32_t serial) {
-  return (serial & 0xffff) | 0x10000;
+/// The packets that answer this rank's request, in the use that `serial` says.
+GMPI_DEVICE std::uint64_t *ack_of(const State &state, std::uint32_t request, std::uint32_t serial) {
+  std::uint64_t *acks = (serial & answered_far) != 0 ? state.far_acks : state.acks;
+  return acks + request * ack_packets * packet_words;
 }
-
-/// The packets that answer this rank's request.
-GMPI_DEVICE std::uint64_t *ack_of(const State &state, std::uint32_t request) {
-  return state.acks + request * ack_packets * packet_words;
+/// Whether the request has been answered. `near`: the first packet of where most answers come.
+GMPI_DEVICE bool is_answered(const State &state, std::uint32_t request, std::uint32_t serial,
+                             Packet near) {
+  if ((serial & answered_far) != 0)
+    near = Packet::load(ack_of(state, request, serial));
+  return near.shows(lap_of_serial(serial));
 }
 
 /// Tells the sender of a message what has matched it.
@@ -192,11 +195,11 @@ struct Glance {
       return;
     const Request &request = state.requests[own];
     its = static_cast<RequestState>(load_relaxed_device(&request.state));
-    const Packet ack = Packet::load(ack_of(state, own));
+    const Packet ack = Packet::load(ack_of(state, own, 0));
     const Packet last = Packet::load(landed_at(state.acks, own));
-    const std::uint32_t lap = lap_of_serial(load_relaxed_device(&request.serial));
-    acknowledged = ack.shows(lap);
-    landed = last.shows(lap);
+    const std::uint32_t serial = load_relaxed_device(&request.serial);
+    acknowledged = is_answered(state, own, serial, ack);
+    landed = last.shows(lap_of_serial(serial));
   }
 };
 
@@ -208,11 +211,6 @@ GMPI_DEVICE bool is_done(State &state, std::uint32_t index, const Glance &seen) 
   atomicSub(&state.summary.posted, 1u);
   set_state(state.requests[index], RequestState::done);
   return true;
-}
-
-/// A message's slots, from when its header has been seen.
-GMPI_DEVICE unsigned long long slots_of(const Header &header) {
-  return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes);
 }
 
 /// The request's message is in the channel from slot `first` on, or on its way there.
@@ -379,12 +377,23 @@ GMPI_DEVICE bool may_have_messages(const State &state, std::uint32_t peer,
   return has_message(state, peer, at.common) || has_message(state, owned_channel(peer), at.owned);
 }
 
+/// So many peers' channels are to be looked at. Others' lie in the host's memory, far away: not
+/// where nothing has come since all of them were found empty. `news`: what has been counted.
+GMPI_DEVICE std::uint32_t peers_to_look_at(const State &state, unsigned long long &news) {
+  if (state.far_news == nullptr)
+    return state.peers;
+  news = load_system(state.far_news);
+  return news == load_relaxed_device(&state.far_quiet) ? state.near_peers : state.peers;
+}
+
 /// Deals with what has arrived, under the lock. Work of kind keep: the lock is kept, and one
 /// rank's channels.
 GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
   Work work{};
+  unsigned long long news = 0;
+  const std::uint32_t peers = peers_to_look_at(state, news);
   GMPI_NO_UNROLL
-  for (std::uint32_t peer = 0; peer < state.peers; ++peer) {
+  for (std::uint32_t peer = 0; peer < peers; ++peer) {
     unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
     if (!may_have_messages(state, peer, word) || !try_lock_channels(state, peer, word))
       continue;
@@ -432,7 +441,7 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
   if (now == RequestState::sending)
     return is_there(portion_end(request.header, request.moved));
   if (now == RequestState::awaiting_match)
-    return Packet::load(ack_of(state, index)).shows(lap_of_serial(request.serial));
+    return Packet::load(ack_of(state, index, request.serial)).shows(lap_of_serial(request.serial));
   if (now == RequestState::storing)
     return true;
   return now == RequestState::receiving &&
@@ -461,9 +470,9 @@ GMPI_DEVICE bool seems_ready(const State &state, std::uint32_t index) {
   const Request &request = state.requests[index];
   const std::uint32_t its = load_relaxed_device(&request.state);
   const std::uint32_t serial = load_relaxed_device(&request.serial);
-  const Packet ack = Packet::load(ack_of(state, index));
+  const Packet ack = Packet::load(ack_of(state, index, 0));
   return its != static_cast<std::uint32_t>(RequestState::awaiting_match) ||
-         ack.shows(lap_of_serial(serial));
+         is_answered(state, index, serial, ack);
 }
 
 /// A request that somebody could carry on, held; `own`: the one that the caller waits for, or
@@ -499,11 +508,20 @@ GMPI_OUT_OF_LINE Work look_for_active(State &state, std::uint32_t own) {
 }
 
 /// Whether any channel may have something that nobody has looked at; without the lock.
-GMPI_DEVICE bool has_messages(const State &state) {
-  bool any = false;
+GMPI_DEVICE bool has_messages(State &state) {
+  bool any = false, held = false;
+  unsigned long long news = 0;
+  const std::uint32_t peers = peers_to_look_at(state, news), near = state.near_peers;
   GMPI_NO_UNROLL
-  for (std::uint32_t peer = 0; !any && peer < state.peers; ++peer)
-    any = may_have_messages(state, peer, load_relaxed_device(&state.receiving[peer].next));
+  for (std::uint32_t peer = 0; !any && peer < peers; ++peer) {
+    if (peer == near && state.far_news != nullptr)
+      acquire_system(); // what has been counted is there
+    const unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
+    held = held || (word & locked) != 0;
+    any = may_have_messages(state, peer, word);
+  }
+  if (!any && !held && peers != near && state.far_news != nullptr)
+    store_relaxed_device(&state.far_quiet, news);
   return any;
 }
 

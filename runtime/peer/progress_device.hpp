@@ -138,8 +138,10 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
   } else if (now == RequestState::storing) {
     store_more(request, step);
   } else if (now == RequestState::awaiting_match) {
-    Packet ack = Packet::load(ack_of(state, index));
-    if (!ack.shows(lap_of_serial(request.header.serial)))
+    const std::uint64_t *from = ack_of(state, index, request.serial);
+    const std::uint32_t lap = lap_of_serial(request.serial);
+    Packet ack = Packet::load(from);
+    if (!ack.shows(lap))
       return;
     if (request.header.kind == MessageKind::synchronous) {
       step.kind = Step::over;
@@ -149,8 +151,7 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
     request.header.tag = static_cast<std::int32_t>(match.request);
     unsigned char *target = match.number != 0 ? find_mapped(state, request.peer, match) : nullptr;
     if (target != nullptr) {
-      request.target = target + await_packet(ack_of(state, index) + packet_words,
-                                             lap_of_serial(request.header.serial));
+      request.target = target + await_packet(from + packet_words, lap);
       request.match = match;
       note_state(request, RequestState::storing);
       return store_more(request, step);

@@ -31,7 +31,9 @@ GMPI_DEVICE Begun exchange_quickly(const Buffers &buffers, Combine combine) {
     begin_number(*round.comm, round);
     count_call(state, sends ? bytes : 0);
   }
-  const std::uint64_t own = sends ? load_lane(buffers.in, bytes, lane, 1) : 0;
+  std::uint64_t own = sends ? load_lane(buffers.in, bytes, lane, 1) : 0;
+  if (lane == 0 && sends)
+    own = packets - 1; // as write_hello() says
   __syncwarp();
   const std::uint32_t number = round.number;
   if (lane < (sends ? packets : 1))

@@ -37,8 +37,13 @@ GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_
   Request &request = state.requests[shared.request];
   t.header.request = static_cast<std::uint16_t>(shared.request);
   t.header.serial = static_cast<std::uint16_t>(request.serial);
+  const bool far = state.far_acks != nullptr && peer >= state.near_peers;
+  if (far)
+    store_relaxed_device(&request.serial, t.header.serial | answered_far);
   for (std::uint32_t i = 0; i < ack_packets; ++i)
-    store_packet(ack_of(state, shared.request) + i * packet_words, 0, 0);
+    store_packet(ack_of(state, shared.request, request.serial) + i * packet_words, 0, 0);
+  if (far)
+    release_system(); // the relay, which has the message later, writes there later
   request.peer = request.channel = peer;
   request.rank = comm.rank_of[peer];
   request.tag = t.header.tag;

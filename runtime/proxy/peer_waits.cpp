@@ -2,6 +2,7 @@
 #include "peer_waits.hpp"
 
 #include "host_wait.hpp"
+#include "proxy.hpp"
 #include "report.hpp"
 
 #include <algorithm>
@@ -250,6 +251,8 @@ Standing look_at(const Progress *const *devices, std::size_t count, Clock::time_
         standing.waits.push_back(wait_of(operation, ranks, now));
     }
   }
+  if (Proxy *proxy = Proxy::instance())
+    proxy->relay().add_unsent(standing.sending_to);
   HostWaitState host = host_wait_state();
   standing.host_wait = host.number;
   standing.blocked = is_blocked(devices, count, host);

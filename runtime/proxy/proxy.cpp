@@ -30,6 +30,7 @@ void Proxy::start() { the_proxy() = std::make_unique<Proxy>(); }
 void Proxy::stop() {
   the_proxy()->driver_.reset(); // it needs the proxy to the end of its last launch
   the_proxy()->end_thread();
+  the_proxy()->relay_.close();
   launch::report_statistics();
   transports::report();
   the_proxy()->watchdog_.close();
@@ -82,6 +83,7 @@ void Proxy::run() {
       if (wake_.wait_for(lock, peer_question_interval, [&] { return stopping_ || needed(); }))
         continue;
       lock.unlock();
+      relay_.work(false);
       watchdog_.look(published_);
       continue;
     }
@@ -102,14 +104,15 @@ void Proxy::run() {
 /// is ever received has been matched, and ends at once.
 void Proxy::finish_sends() {
   auto deadline = Clock::now() + std::chrono::seconds(1);
-  launches_in_flight_ = 0;
-  while (needed() && Clock::now() < deadline)
+  while (unfinished() && Clock::now() < deadline)
     work();
 }
 
 bool Proxy::needed() const {
-  if (launches_in_flight_ > 0)
-    return true;
+  return launches_in_flight_ > 0 || !relay_.quiet() || unfinished();
+}
+
+bool Proxy::unfinished() const {
   for (int i = 0; i < device_count_; ++i) {
     const Progress *progress = published_[i];
     if (progress != nullptr && !progress->quiet())
@@ -125,7 +128,7 @@ void Proxy::set_device(int device) {
 }
 
 bool Proxy::work() {
-  bool moved = false, caught_up = true;
+  bool moved = relay_.work(launches_in_flight_ > 0), caught_up = true;
   for (int i = 0; i < device_count_; ++i)
     if (Progress *progress = published_[i]) {
       set_device(i);

@@ -2,9 +2,11 @@
 // their nonblocking form, and replies. One a process, from MPI_Init to MPI_Finalize.
 //
 // Invariant: it never blocks in MPI and makes no CUDA call that waits while kernels run. It sleeps while no
-// kernel with MPI is in flight and nothing is unfinished; a launch wakes it.
+// kernel with MPI is in flight and nothing is unfinished; a launch wakes it. It also relays what
+// kernels of different hosts' ranks say to each other.
 #pragma once
 
+#include "../peer/relay.hpp"
 #include "heartbeat.hpp"
 #include "progress.hpp"
 #include "watchdog.hpp"
@@ -45,6 +47,8 @@ public:
   /// Started with its first use. Any thread.
   split::Driver &split_driver();
   int launches_in_flight() const { return launches_in_flight_; }
+  /// Any thread.
+  peer::Relay &relay() { return relay_; }
 
   /// The engine of the device that a kernel's request (not null_peer_request) was made on.
   Progress &progress_of(MPI_Request request);
@@ -70,6 +74,7 @@ private:
   void set_device(int device);
   void finish_sends();
   bool needed() const;
+  bool unfinished() const;
 
   std::mutex mutex_; ///< setting devices up; sleeping
   std::condition_variable wake_;
@@ -81,6 +86,7 @@ private:
   std::atomic<std::uint64_t> emptied_{0}; ///< passes that have left no Attribute in any ring
   int current_device_ = -1; ///< the thread's, where MPI is to find one
   Watchdog watchdog_;
+  peer::Relay relay_;
   std::mutex driver_mutex_;
   std::unique_ptr<split::Driver> driver_;
   std::thread thread_;

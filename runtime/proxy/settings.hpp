@@ -5,8 +5,8 @@
 //   GMPI_STAGING_MB=N  page-locked memory a device for messages over 64 KiB (default 64)
 //   GMPI_LOWER=L       queue or split: how kernels that have both make their MPI calls (default: queue
 //                      where the grid is resident as a whole)
-//   GMPI_PEER=1        messages of kernels on one host go from kernel to kernel; the host program asserts
-//                      that it exchanges none with kernels
+//   GMPI_PEER=1        messages go from kernel to kernel, to other hosts by way of the hosts' memory; the host
+//                      program asserts that it exchanges none with kernels
 //   GMPI_GPU_AWARE=A   1: MPI is given the addresses of device memory, 0: it is not (default: where MPI says
 //                      that it takes them, and a trial at start shows that it does)
 //   GMPI_GPU_AWARE_KB=N  messages longer than N KiB are (default, and least, 64)

@@ -203,7 +203,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
     attribute.direct_in = direct_in;
     attribute.direct_out = is_direct<F>(buffers.out, buffers.out_bytes);
     if (direct_in || attribute.direct_out)
-      fence_system(); // MPI finds what these threads have stored, and stores after them
+      release_system(); // MPI finds what these threads have stored, and stores after them
     if (!detached) {
       waiting.turn = use_slot(attribute, waiting.slot);
       if (nonblocking) {

@@ -257,7 +257,7 @@ GMPI_DEVICE Begun ask_quickly(Site site, const Arguments &a, Begun begun) {
     attribute.in_bytes = bytes;
     attribute.direct_out = is_direct<F>(buffers.out, buffers.out_bytes);
     if (attribute.direct_out)
-      fence_system(); // MPI's stores come after those of these threads
+      release_system(); // MPI's stores come after those of these threads
     pack_call(F, site, a, block.attribute);
     if (!detached) {
       attribute.slot = slot;

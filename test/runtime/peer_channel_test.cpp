@@ -244,8 +244,8 @@ TEST_F(PeerChannel, an_announced_message_is_acknowledged_and_its_data_finds_the_
   device::look_into_channels(*b.state);
   EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::awaiting_data);
   EXPECT_EQ(b.state->summary.posted, 1u); // it still waits for what comes through the channel
-  device::Packet ack = device::Packet::load(device::ack_of(*a.state, 400));
-  ASSERT_TRUE(ack.shows(device::lap_of_serial(77)));
+  device::Packet ack = device::Packet::load(device::ack_of(*a.state, 400, 0));
+  ASSERT_TRUE(ack.shows(lap_of_serial(77)));
   const Match match = unpack_match(ack.data());
   EXPECT_EQ(match.request, 300u);
   EXPECT_EQ(match.number, 0u); // nothing is said of where the data belongs
@@ -273,23 +273,23 @@ TEST_F(PeerChannel, an_announced_message_may_be_stored_where_the_receive_says) {
   request.offer = {0, 0, 63, 1u << 31};
   request.offset = (1ull << 40) + 5;
   device::look_into_channels(*b.state);
-  device::Packet ack = device::Packet::load(device::ack_of(*a.state, 400));
+  device::Packet ack = device::Packet::load(device::ack_of(*a.state, 400, 0));
   const Match match = unpack_match(ack.data());
   EXPECT_EQ(match.request, 300u);
   EXPECT_EQ(match.serial, 65535u);
   EXPECT_EQ(match.place, 63u);
   EXPECT_EQ(match.number, 1u << 31);
-  device::Packet offset = device::Packet::load(device::ack_of(*a.state, 400) + packet_words);
-  ASSERT_TRUE(offset.shows(device::lap_of_serial(77)));
+  device::Packet offset = device::Packet::load(device::ack_of(*a.state, 400, 0) + packet_words);
+  ASSERT_TRUE(offset.shows(lap_of_serial(77)));
   EXPECT_EQ(offset.data(), (1ull << 40) + 5);
 
   std::uint64_t *landed = device::landed_at(a.state->peer_acks[1], 300);
   auto is_done = [&] { return device::is_done(*b.state, 300, device::Glance(*b.state, 300)); };
   EXPECT_FALSE(is_done());
-  device::store_packet(landed, 0, device::lap_of_serial(65534)); // an earlier request's
+  device::store_packet(landed, 0, lap_of_serial(65534)); // an earlier request's
   EXPECT_FALSE(is_done());
   EXPECT_EQ(b.state->summary.posted, 1u);
-  device::store_packet(landed, 0, device::lap_of_serial(match.serial));
+  device::store_packet(landed, 0, lap_of_serial(match.serial));
   EXPECT_TRUE(is_done());
   EXPECT_TRUE(is_done());
   EXPECT_EQ(b.state->summary.posted, 0u);
@@ -303,7 +303,7 @@ TEST_F(PeerChannel, a_receive_that_is_too_small_does_not_say_where) {
   request.room = 99999;
   request.offer = {0, 0, 1, 2};
   device::look_into_channels(*b.state);
-  EXPECT_EQ(unpack_match(device::Packet::load(device::ack_of(*a.state, 400)).data()).number, 0u);
+  EXPECT_EQ(unpack_match(device::Packet::load(device::ack_of(*a.state, 400, 0)).data()).number, 0u);
 }
 
 /// The tags of what b keeps, in order.

@@ -1,0 +1,30 @@
+// Packets as the host reads and writes them, in page-locked memory that kernels use at the same
+// time. Relaxed: a packet tells of nothing but itself.
+#pragma once
+
+#include "layout.hpp"
+
+namespace gmpi::peer {
+
+/// A packet's data; false where it does not show that lap.
+inline bool load_packet(const std::uint64_t *from, std::uint32_t lap, std::uint64_t &data) {
+  const std::uint64_t low = __atomic_load_n(from, __ATOMIC_RELAXED);
+  const std::uint64_t high = __atomic_load_n(from + 1, __ATOMIC_RELAXED);
+  data = (low & 0xffffffffu) | high << 32;
+  return low >> 32 == lap && high >> 32 == lap;
+}
+inline void store_packet(std::uint64_t *to, std::uint64_t data, std::uint32_t lap) {
+  const std::uint64_t mark = std::uint64_t(lap) << 32;
+  __atomic_store_n(to, (data & 0xffffffffu) | mark, __ATOMIC_RELAXED);
+  __atomic_store_n(to + 1, data >> 32 | mark, __ATOMIC_RELAXED);
+}
+
+/// Packet number `packet` of those from slot number `first` on.
+inline std::uint64_t *packet_at(std::uint64_t *ring, unsigned long long first,
+                                unsigned long long packet) {
+  const unsigned long long place =
+      (first * slot_packets + packet) % (std::uint64_t(channel_slots) * slot_packets);
+  return ring + place * packet_words;
+}
+
+} // namespace gmpi::peer

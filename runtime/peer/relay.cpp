@@ -1,0 +1,229 @@
+// The proxies' part: MPI.
+#include "relay.hpp"
+
+#include "../proxy/backoff.hpp"
+#include "../proxy/report.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gmpi::peer {
+
+namespace {
+
+/// So long after the last kernel has ended, or anything has moved, nothing that kernels have stored
+/// is still on its way to the host's memory.
+constexpr auto settling = std::chrono::milliseconds(20);
+constexpr int most_arrivals = 16; ///< before what has been written here goes out
+
+} // namespace
+
+Relay::~Relay() {
+  for (void *memory : memory_)
+    cudaFreeHost(memory);
+}
+
+void Relay::start() {
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  int size = 0;
+  PMPI_Comm_size(comm_, &size);
+  sent_.resize(size);
+  received_.resize(size);
+}
+
+void Relay::check(int error) {
+  if (error == MPI_SUCCESS)
+    return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  PMPI_Error_string(error, text, &length);
+  fatal("messages between kernels of different hosts cannot be carried any more: %s", text);
+}
+
+unsigned char *Relay::allocate(std::size_t bytes) {
+  void *memory = nullptr;
+  if (cudaHostAlloc(&memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable) != cudaSuccess) {
+    cudaGetLastError(); // messages have another way
+    return nullptr;
+  }
+  std::memset(memory, 0, bytes);
+  std::lock_guard lock(memory_mutex_);
+  memory_.push_back(memory);
+  return static_cast<unsigned char *>(memory);
+}
+
+Relay::Peer &Relay::peer(int rank) {
+  auto [found, added] = peers_.try_emplace(rank);
+  found->second.rank = rank;
+  return found->second;
+}
+
+RelayLink *Relay::link(int rank) {
+  {
+    std::lock_guard lock(mutex_);
+    if (auto found = peers_.find(rank); found != peers_.end() && found->second.link)
+      return found->second.link.get();
+  }
+  if (far_acks_ == nullptr)
+    far_acks_ =
+        reinterpret_cast<std::uint64_t *>(allocate(Shared::acks_bytes + sizeof(std::uint64_t)));
+  unsigned char *memory = far_acks_ == nullptr ? nullptr : allocate(RelayLink::bytes());
+  if (memory == nullptr)
+    return nullptr;
+  std::lock_guard lock(mutex_);
+  Peer &its = peer(rank);
+  its.link = std::make_unique<RelayLink>(memory, far_acks_, far_news());
+  active_ = true;
+  return its.link.get();
+}
+
+void Relay::add_rounds(std::uint32_t context, std::uint64_t *memory, const std::vector<int> &ranks,
+                       int own) {
+  std::lock_guard lock(mutex_);
+  Rounds rounds{RelayRounds(memory, context, static_cast<int>(ranks.size()), own), {}};
+  for (int i = 0; i < static_cast<int>(ranks.size()); ++i)
+    if (i != own)
+      rounds.others.push_back(&peer(ranks[i]).outbox);
+  rounds_.emplace(context, std::move(rounds));
+  active_ = true;
+}
+
+void Relay::remove_rounds(std::uint32_t context) {
+  std::lock_guard lock(mutex_);
+  rounds_.erase(context);
+}
+
+bool Relay::collect() {
+  bool moved = false;
+  for (auto &[rank, peer] : peers_)
+    if (peer.link)
+      moved |= peer.link->collect(peer.outbox);
+  for (auto &[context, rounds] : rounds_)
+    while (rounds.rounds.collect(rounds.others)) {
+      moved = true;
+      parts_ += rounds.others.size();
+    }
+  for (auto &[rank, peer] : peers_)
+    send(peer);
+  return moved;
+}
+
+void Relay::send(Peer &peer) {
+  for (Sending next; peer.outbox.take(next.message); next = {}) {
+    check(PMPI_Isend(next.message.words.get(), static_cast<int>(next.message.used), MPI_UINT64_T,
+                     peer.rank, 0, comm_, &next.request));
+    ++sent_[peer.rank];
+    peer.sending.push_back(std::move(next));
+  }
+}
+
+bool Relay::complete_sends() {
+  bool moved = false;
+  for (auto &[rank, peer] : peers_)
+    while (!peer.sending.empty()) {
+      int done = 0;
+      Sending &first = peer.sending.front();
+      check(PMPI_Test(&first.request, &done, MPI_STATUS_IGNORE));
+      if (!done)
+        break;
+      peer.outbox.give_back(std::move(first.message));
+      peer.sending.pop_front();
+      moved = true;
+    }
+  return moved;
+}
+
+void Relay::deliver(int from, const RelayMessage &message) {
+  ++received_[from];
+  auto its = peers_.find(from);
+  message.for_each_record([&](const RelayRecord &record, const std::uint64_t *data) {
+    if (record.what != RelayRecord::round)
+      return its->second.link->deliver(record, data);
+    auto rounds = rounds_.find(record.where);
+    if (rounds != rounds_.end()) // else nobody waits for it any more
+      rounds->second.rounds.deliver(record, data);
+  });
+}
+
+/// The next message that has come, if it is there.
+bool Relay::receive() {
+  int there = 0, words = 0;
+  MPI_Status status;
+  if (arrival_ == MPI_REQUEST_NULL) {
+    check(PMPI_Iprobe(MPI_ANY_SOURCE, 0, comm_, &there, &status));
+    if (!there)
+      return false;
+    PMPI_Get_count(&status, MPI_UINT64_T, &words);
+    arriving_.used = static_cast<std::size_t>(words);
+    check(PMPI_Irecv(arriving_.words.get(), words, MPI_UINT64_T, status.MPI_SOURCE, 0, comm_,
+                     &arrival_));
+  }
+  check(PMPI_Test(&arrival_, &there, &status));
+  if (there)
+    deliver(status.MPI_SOURCE, arriving_);
+  return there != 0;
+}
+
+bool Relay::work(bool kernels) {
+  if (!active_)
+    return false;
+  std::lock_guard lock(mutex_);
+  bool moved = complete_sends();
+  for (int i = 0; i < most_arrivals && receive(); ++i)
+    moved = true;
+  moved |= collect();
+  note(moved, kernels);
+  return moved;
+}
+
+void Relay::note(bool moved, bool kernels) {
+  const Clock::time_point now = Clock::now();
+  if (moved || kernels)
+    last_moved_ = now;
+  const bool sending = std::any_of(peers_.begin(), peers_.end(), [](const auto &peer) {
+    return peer.second.outbox.on_their_way() != 0;
+  });
+  quiet_ = !sending && now - last_moved_ > settling;
+}
+
+void Relay::add_unsent(std::set<int> &ranks) {
+  std::lock_guard lock(mutex_);
+  for (const auto &[rank, peer] : peers_)
+    if (peer.outbox.on_their_way() != 0)
+      ranks.insert(rank);
+}
+
+Relay::Counts Relay::counts() {
+  std::lock_guard lock(mutex_);
+  Counts counts{0, 0, parts_};
+  for (const auto &[rank, peer] : peers_)
+    if (peer.link) {
+      counts.messages += peer.link->counts().messages;
+      counts.bytes += peer.link->counts().bytes;
+    }
+  return counts;
+}
+
+void Relay::close() {
+  if (comm_ == MPI_COMM_NULL)
+    return;
+  // Nothing more is sent than what is under way: of that, all is received.
+  std::vector<long long> expected(sent_.size());
+  PMPI_Alltoall(sent_.data(), 1, MPI_LONG_LONG, expected.data(), 1, MPI_LONG_LONG, comm_);
+  auto is_open = [&] {
+    return received_ != expected || std::any_of(peers_.begin(), peers_.end(), [](const auto &peer) {
+             return !peer.second.sending.empty();
+           });
+  };
+  Backoff backoff;
+  for (; is_open(); backoff.wait()) {
+    receive();
+    complete_sends();
+  }
+  PMPI_Comm_free(&comm_);
+}
+
+} // namespace gmpi::peer

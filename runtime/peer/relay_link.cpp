@@ -1,0 +1,207 @@
+// From memory to records, and back.
+#include "relay_link.hpp"
+
+#include <algorithm>
+
+namespace gmpi::peer {
+
+namespace {
+
+/// Slots that are looked at each time, of those that have been delivered and not freed: the first
+/// ones, and as many of the others in turn.
+constexpr unsigned long long slots_at_once = 256;
+
+/// Copies packets from number `from` on, of those that begin with slot number `first`; false where
+/// not all are there.
+bool copy_packets(std::uint64_t *ring, unsigned long long first, unsigned long long from,
+                  unsigned long long count, std::uint64_t *to) {
+  auto copy = [&](unsigned long long i) {
+    return load_packet(packet_at(ring, first, from + i), lap_of(first + (from + i) / slot_packets),
+                       to[i]);
+  };
+  if (!copy(count - 1)) // most often the last that is missing
+    return false;
+  for (unsigned long long i = 0; i + 1 < count; ++i)
+    if (!copy(i))
+      return false;
+  return true;
+}
+
+std::uint64_t packets_of(const Header &header) {
+  return header.kind == MessageKind::announced ? header_packets : packets_for(header.bytes);
+}
+
+constexpr std::uint32_t wants_answer = 1u << 31;
+
+} // namespace
+
+std::size_t RelayLink::bytes() {
+  return 4 * Shared::channel_bytes + 4 * Shared::freed_bytes + Shared::acks_bytes;
+}
+
+RelayLink::RelayLink(unsigned char *memory, std::uint64_t *far_acks, std::uint64_t *far_news)
+    : far_acks_(far_acks), far_news_(far_news) {
+  auto take = [&](std::size_t bytes) { return std::exchange(memory, memory + bytes); };
+  auto ring = [&] { return reinterpret_cast<std::uint64_t *>(take(Shared::channel_bytes)); };
+  auto freed = [&] { return reinterpret_cast<std::uint32_t *>(take(Shared::freed_bytes)); };
+  for (End &end : ends_) {
+    end.channel.out = ring();
+    end.channel.in = ring();
+    end.channel.out_freed = freed();
+    end.channel.in_freed = freed();
+    end.told.resize(channel_slots);
+  }
+  acks_ = reinterpret_cast<std::uint64_t *>(take(Shared::acks_bytes));
+}
+
+Channel RelayLink::channel(bool owned) const { return ends_[owned].channel; }
+
+bool RelayLink::collect(RelayOutbox &outbox) {
+  bool any = false;
+  for (End &end : ends_) {
+    any |= collect_freed(end, outbox);
+    any |= collect_messages(end, outbox);
+  }
+  return collect_answers(outbox) || any;
+}
+
+bool RelayLink::collect_messages(End &end, RelayOutbox &outbox) {
+  bool any = false;
+  for (Portions &portions : end.portions)
+    any |= collect_portions(end, portions, outbox);
+  for (;;) {
+    std::uint64_t words[header_packets];
+    if (!copy_packets(end.channel.out, end.next, 0, header_packets, words))
+      break;
+    const Header header = unpack_header(words[0], words[1], words[2]);
+    if (header.kind == MessageKind::data) {
+      end.portions.push_back({end.next, packets_of(header)});
+      counts_.bytes += header.bytes;
+      any |= collect_portions(end, end.portions.back(), outbox);
+    } else if (!collect_message(end, header, outbox)) {
+      break;
+    } else {
+      any = true;
+    }
+    end.next += slots_of(header);
+  }
+  std::erase_if(end.portions, [](const Portions &p) { return p.collected == p.packets; });
+  return any;
+}
+
+/// A message that is not long, as a whole.
+bool RelayLink::collect_message(End &end, const Header &header, RelayOutbox &outbox) {
+  const auto packets = static_cast<std::uint32_t>(packets_of(header));
+  std::uint64_t *words = outbox.room(packets);
+  if (words == nullptr || !copy_packets(end.channel.out, end.next, 0, packets, words))
+    return false;
+  const std::uint32_t awaited =
+      header.kind == MessageKind::eager
+          ? 0
+          : wants_answer | std::uint32_t(header.request) << 16 | header.serial;
+  outbox.add({RelayRecord::packets, is_owned(end), end.next, packets, awaited});
+  ++counts_.messages;
+  counts_.bytes += header.kind == MessageKind::announced ? 0 : header.bytes;
+  return true;
+}
+
+bool RelayLink::collect_portions(End &end, Portions &portions, RelayOutbox &outbox) {
+  constexpr unsigned long long portion_packets = portion_slots * slot_packets;
+  bool any = false;
+  for (; portions.collected != portions.packets; any = true) {
+    const auto count = static_cast<std::uint32_t>(
+        std::min(portion_packets, portions.packets - portions.collected));
+    std::uint64_t *words = outbox.room(count);
+    if (words == nullptr ||
+        !copy_packets(end.channel.out, portions.first, portions.collected, count, words))
+      break;
+    outbox.add({RelayRecord::packets, is_owned(end),
+                portions.first + portions.collected / slot_packets, count, 0});
+    portions.collected += count;
+  }
+  return any;
+}
+
+bool RelayLink::collect_freed(End &end, RelayOutbox &outbox) {
+  const unsigned long long near = std::min(end.end, end.front + slots_at_once);
+  bool any = collect_freed(end, end.front, near, outbox);
+  if (near != end.end) {
+    end.looked = end.looked < near || end.looked >= end.end ? near : end.looked;
+    const unsigned long long to = std::min(end.end, end.looked + slots_at_once);
+    any |= collect_freed(end, end.looked, to, outbox);
+    end.looked = to;
+  }
+  while (end.front != end.end && end.told[end.front % channel_slots] == lap_of(end.front))
+    ++end.front;
+  return any;
+}
+
+bool RelayLink::collect_freed(End &end, unsigned long long from, unsigned long long to,
+                              RelayOutbox &outbox) {
+  auto is_new = [&](unsigned long long slot) {
+    const std::size_t place = slot % channel_slots;
+    return end.told[place] != lap_of(slot) &&
+           __atomic_load_n(end.channel.in_freed + place, __ATOMIC_ACQUIRE) == lap_of(slot);
+  };
+  bool any = false;
+  while (from != to) {
+    if (!is_new(from)) {
+      ++from;
+      continue;
+    }
+    if (outbox.room(0) == nullptr)
+      break;
+    const unsigned long long first = from;
+    for (; from != to && is_new(from); ++from)
+      end.told[from % channel_slots] = lap_of(from);
+    outbox.add(
+        {RelayRecord::freed, is_owned(end), first, static_cast<std::uint32_t>(from - first), 0});
+    any = true;
+  }
+  return any;
+}
+
+bool RelayLink::collect_answers(RelayOutbox &outbox) {
+  const std::size_t before = awaited_.size();
+  std::erase_if(awaited_, [&](const Awaited &awaited) {
+    std::uint64_t *at = acks_ + awaited.request * ack_packets * packet_words;
+    std::uint64_t word = 0;
+    if (!load_packet(at, lap_of_serial(awaited.serial), word))
+      return false;
+    std::uint64_t *to = outbox.room(1);
+    if (to == nullptr)
+      return false;
+    Match match = unpack_match(word);
+    match.place = match.number = 0; // the sender's kernels do not reach this host's memory
+    *to = pack_match(match);
+    outbox.add({RelayRecord::match, awaited.request, awaited.serial, 1, 0});
+    store_packet(at, 0, 0);
+    return true;
+  });
+  return awaited_.size() != before;
+}
+
+void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
+  if (record.what == RelayRecord::match) {
+    store_packet(far_acks_ + record.where * ack_packets * packet_words, *data,
+                 lap_of_serial(static_cast<std::uint32_t>(record.first)));
+    return;
+  }
+  End &end = ends_[record.where];
+  if (record.what == RelayRecord::freed) {
+    for (unsigned long long slot = record.first; slot != record.first + record.count; ++slot)
+      __atomic_store_n(end.channel.out_freed + slot % channel_slots, lap_of(slot),
+                       __ATOMIC_RELEASE);
+    return;
+  }
+  if ((record.more & wants_answer) != 0)
+    awaited_.push_back({record.more >> 16 & (max_requests - 1), record.more & 0xffff});
+  for (std::uint32_t p = record.count; p-- > 0;)
+    store_packet(packet_at(end.channel.in, record.first, p), data[p],
+                 lap_of(record.first + p / slot_packets));
+  const unsigned long long behind = record.first + (record.count + slot_packets - 1) / slot_packets;
+  end.end = std::max(end.end, behind);
+  __atomic_store_n(far_news_, *far_news_ + 1, __ATOMIC_RELEASE); // nobody else writes there
+}
+
+} // namespace gmpi::peer

@@ -1,0 +1,105 @@
+// What relays say to each other: records, many of them in one MPI message, and such messages on
+// their way out.
+//
+// Invariant: a rank's records reach another in the order in which they were added.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace gmpi::peer {
+
+/// What a kernel has written for another rank's kernels. Words of data may follow.
+struct RelayRecord {
+  enum What : std::uint32_t {
+    packets, ///< of the channel `where` (1: the owned one) from slot number `first` on
+    freed,   ///< `count` slots of it
+    match,   ///< the answer to request `where`, in its use `first`: one word
+    round,   ///< of the communicator with context `where`: rank `more`'s part of round `first`
+  } what;
+  std::uint32_t where;
+  std::uint64_t first;
+  std::uint32_t count; ///< words that follow, but for `freed`
+  std::uint32_t more;  ///< of packets: who awaits an answer, or 0
+
+  std::size_t words() const { return what == freed ? 0 : count; }
+};
+constexpr std::size_t record_words = sizeof(RelayRecord) / sizeof(std::uint64_t);
+static_assert(sizeof(RelayRecord) == record_words * sizeof(std::uint64_t));
+
+struct RelayMessage {
+  static constexpr std::size_t most_words = 16384;
+
+  std::unique_ptr<std::uint64_t[]> words =
+      std::make_unique_for_overwrite<std::uint64_t[]>(most_words);
+  std::size_t used = 0;
+
+  /// Calls `deliver` for each record.
+  template <class Deliver> void for_each_record(Deliver deliver) const {
+    for (std::size_t at = 0; at < used;) {
+      RelayRecord record;
+      std::memcpy(&record, words.get() + at, sizeof(record));
+      deliver(record, words.get() + at + record_words);
+      at += record_words + record.words();
+    }
+  }
+};
+
+class RelayOutbox {
+public:
+  static constexpr std::size_t most_messages = 8; ///< on their way; then records have to wait
+
+  /// Where the words of a record go that add() is called for next. Null where too much is on its
+  /// way already, unless it `must` be.
+  std::uint64_t *room(std::size_t words, bool must = false) {
+    if (message_.used + record_words + words > RelayMessage::most_words)
+      close();
+    if (message_.used == 0 && on_their_way() >= most_messages && !must)
+      return nullptr;
+    return message_.words.get() + message_.used + record_words;
+  }
+  void add(const RelayRecord &record) {
+    std::memcpy(message_.words.get() + message_.used, &record, sizeof(record));
+    message_.used += record_words + record.words();
+  }
+  /// The next message, if there is one: its sender gives it back.
+  bool take(RelayMessage &message) {
+    if (message_.used != 0)
+      close();
+    if (ready_.empty())
+      return false;
+    message = std::move(ready_.front());
+    ready_.pop_front();
+    ++sending_;
+    return true;
+  }
+  void give_back(RelayMessage message) {
+    --sending_;
+    message.used = 0;
+    spare_.push_back(std::move(message));
+  }
+  std::size_t on_their_way() const { return ready_.size() + sending_; }
+
+private:
+  void close() {
+    ready_.push_back(std::move(message_));
+    if (spare_.empty()) {
+      message_ = {};
+      return;
+    }
+    message_ = std::move(spare_.back());
+    spare_.pop_back();
+  }
+
+  RelayMessage message_; ///< the one that is being filled
+  std::deque<RelayMessage> ready_;
+  std::size_t sending_ = 0;
+  std::vector<RelayMessage> spare_;
+};
+
+} // namespace gmpi::peer

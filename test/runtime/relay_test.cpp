@@ -1,0 +1,337 @@
+// Links between ranks on different hosts: two ranks' State and page-locked memory in one process,
+// their kernels' part and the relay's played by one thread.
+#include "peer/matching_device.hpp"
+#include "peer/relay_link.hpp"
+#include "peer/relay_rounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+#include <vector>
+
+namespace {
+
+using namespace gmpi::peer;
+namespace device = gmpi::device::peer;
+
+struct Rank {
+  std::vector<std::uint64_t> memory = std::vector<std::uint64_t>(RelayLink::bytes() / 8);
+  std::vector<std::uint64_t> acks = std::vector<std::uint64_t>(Shared::acks_bytes / 8);
+  std::vector<std::uint64_t> far_acks = acks;
+  std::uint64_t news = 0;
+  std::vector<unsigned char> kept = std::vector<unsigned char>(
+      std::size_t(small_kept) * small_bytes + std::size_t(large_kept) * eager_bytes);
+  std::unique_ptr<State> state{new State{}};
+  RelayLink link{reinterpret_cast<unsigned char *>(memory.data()), far_acks.data(), &news};
+  RelayOutbox outbox;
+
+  Rank() {
+    State &s = *state;
+    s.peers = 2; // number 0 would be this rank itself
+    s.near_peers = 1;
+    s.first_posted = s.last_posted = s.first_kept = s.last_kept = nothing;
+    for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
+      s.kept[i].next = i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
+    s.free_large = small_kept;
+    s.acks = acks.data();
+    s.far_acks = far_acks.data();
+    s.far_news = &news;
+    s.kept_data = kept.data();
+    for (Line &line : s.sending)
+      line.free_until = channel_slots;
+    s.comms[0].context = 5;
+    for (bool owned : {false, true})
+      s.channels[owned ? owned_channel(1) : 1] = link.channel(owned);
+    s.peer_acks[1] = link.acks();
+  }
+};
+
+struct RelayBetween : testing::Test {
+  Rank a, b;
+
+  /// One look at what `from` has written; how many messages of MPI's it would be.
+  static int relay(Rank &from, Rank &to) {
+    from.link.collect(from.outbox);
+    int messages = 0;
+    for (RelayMessage message{nullptr}; from.outbox.take(message); ++messages) {
+      message.for_each_record([&](const RelayRecord &record, const std::uint64_t *data) {
+        to.link.deliver(record, data);
+      });
+      from.outbox.give_back(std::move(message));
+    }
+    return messages;
+  }
+  Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
+    Header header{kind, 5, 0, 0, tag, bytes, 0};
+    const device::Slots slots = device::take_slots(*a.state, 1, slots_of(header));
+    header.after = slots.after;
+    auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
+    return {
+        a.state->channels[1].out, a.state->channels[1].out_freed, slots.first, from, bytes, header};
+  }
+  Transfer send(const void *data, unsigned long long bytes, int tag,
+                MessageKind kind = MessageKind::eager) {
+    Transfer t = outgoing(data, bytes, tag, kind);
+    device::write_share(t, 0, slots_of(t.header), 0, 1);
+    return t;
+  }
+  /// b reads what it finds at `first`, and frees it.
+  Header receive(unsigned long long first, unsigned char *to) {
+    Header header = device::read_header(*b.state, 1, first);
+    const Channel &channel = b.state->channels[1];
+    Transfer t{channel.in, channel.in_freed, first, to, header.bytes, header};
+    device::read_share(t, 0, slots_of(header), 0, 1);
+    device::free_share(t.freed, first, first + slots_of(header), 0, 1);
+    return header;
+  }
+  Request &post(std::uint32_t index, int tag, std::uint32_t from = 1) {
+    Request &request = b.state->requests[index];
+    request.comm = &b.state->comms[0];
+    request.peer = from;
+    request.tag = tag;
+    request.busy = 1;
+    device::set_state(request, RequestState::posted);
+    ++b.state->summary.posted;
+    device::append_posted(*b.state, index);
+    return request;
+  }
+  bool is_there(unsigned long long slot) { return device::has_message(*b.state, 1, slot); }
+  bool is_free(unsigned long long slot) {
+    return device::is_free(a.state->channels[1].out_freed, slot);
+  }
+};
+
+TEST_F(RelayBetween, any_length_comes_whole_across_the_rings_end) {
+  std::vector<unsigned char> from(eager_bytes + 1), to(eager_bytes + 1);
+  std::iota(from.begin(), from.end(), 3);
+  unsigned long long next = 0;
+  for (int turn = 0; next < 2 * channel_slots; ++turn)
+    for (std::uint32_t bytes = 0; bytes <= eager_bytes; bytes += bytes < 40 ? 13 : bytes / 2) {
+      std::fill(to.begin(), to.end(), 0xee);
+      ASSERT_TRUE(device::are_free(a.state->channels[1].out_freed, next, next + slots_for(bytes)));
+      ASSERT_EQ(send(from.data(), bytes, turn).first, next);
+      EXPECT_FALSE(is_there(next));
+      EXPECT_EQ(relay(a, b), 1);
+      ASSERT_TRUE(is_there(next));
+      EXPECT_EQ(receive(next, to.data()).tag, turn);
+      ASSERT_TRUE(std::equal(from.begin(), from.begin() + bytes, to.begin())) << bytes;
+      ASSERT_EQ(to[bytes], 0xee);
+      EXPECT_EQ(relay(b, a), 1); // what has been freed
+      EXPECT_EQ(relay(a, b), 0);
+      EXPECT_EQ(relay(b, a), 0);
+      next += slots_for(bytes);
+    }
+}
+
+TEST_F(RelayBetween, a_message_goes_out_when_it_is_whole) {
+  std::vector<unsigned char> data(10000, 7);
+  Transfer t = outgoing(data.data(), data.size(), 1, MessageKind::eager);
+  device::write_share(t, 0, slots_of(t.header), 0, 3);
+  device::write_share(t, 0, slots_of(t.header), 2, 3);
+  EXPECT_EQ(relay(a, b), 0);
+  send(nullptr, 0, 2); // it is behind that one
+  EXPECT_EQ(relay(a, b), 0);
+  device::write_share(t, 0, slots_of(t.header), 1, 3);
+  EXPECT_EQ(relay(a, b), 1);
+  EXPECT_TRUE(is_there(t.first));
+  EXPECT_TRUE(is_there(t.first + slots_of(t.header)));
+}
+
+TEST_F(RelayBetween, long_data_comes_by_portions_and_holds_nothing_up_that_is_behind_it) {
+  std::vector<unsigned char> data(100000);
+  std::iota(data.begin(), data.end(), 0);
+  Transfer t = outgoing(data.data(), data.size(), 300, MessageKind::data);
+  device::write_share(t, 0, portion_slots, 0, 1);
+  send(nullptr, 0, 2);
+  relay(a, b);
+  EXPECT_TRUE(is_there(t.first));
+  EXPECT_FALSE(is_there(t.first + portion_slots));
+  EXPECT_TRUE(is_there(t.first + slots_of(t.header)));
+  device::write_share(t, portion_slots, slots_of(t.header), 0, 1);
+  EXPECT_EQ(relay(a, b), 1);
+  std::vector<unsigned char> to(data.size());
+  receive(t.first, to.data());
+  EXPECT_EQ(data, to);
+  EXPECT_EQ(relay(a, b), 0);
+}
+
+TEST_F(RelayBetween, each_slot_is_told_to_be_free_once_in_whatever_order) {
+  unsigned char none;
+  for (int tag = 0; tag < 1000; ++tag)
+    send(nullptr, 0, tag);
+  relay(a, b);
+  for (unsigned long long first : {999, 3, 4, 500})
+    receive(first, &none);
+  for (int turn = 0; turn < 5; ++turn) // it does not look at all of them each time
+    relay(b, a);
+  for (unsigned long long first : {999, 3, 4, 500})
+    EXPECT_TRUE(is_free(channel_slots + first)) << first;
+  EXPECT_FALSE(is_free(channel_slots));
+  EXPECT_FALSE(is_free(channel_slots + 5));
+  for (unsigned long long first = 0; first < 999; ++first)
+    receive(first, &none);
+  for (int turn = 0; turn < 5; ++turn)
+    relay(b, a);
+  EXPECT_TRUE(
+      device::are_free(a.state->channels[1].out_freed, channel_slots, channel_slots + 1000));
+  EXPECT_FALSE(is_free(channel_slots * 2));
+  EXPECT_EQ(relay(b, a), 0);
+}
+
+TEST_F(RelayBetween, an_answer_comes_where_the_sender_looks_and_names_no_memory) {
+  std::uint64_t *answers = device::ack_of(*a.state, 400, answered_far);
+  auto answered = [&] { return device::Packet::load(answers).shows(lap_of_serial(77)); };
+  ASSERT_EQ(answers, a.far_acks.data() + 400 * ack_packets * packet_words);
+  for (int again = 0; again < 2; ++again) { // the same use of the same slot, 65536 uses later
+    Transfer t = outgoing(nullptr, 100000, 7, MessageKind::announced);
+    t.header.request = 400;
+    t.header.serial = 77;
+    device::write_share(t, 0, 1, 0, 1);
+    relay(a, b);
+    Request &request = post(300 + again, 7);
+    request.room = 100000;
+    request.serial = 65535;
+    request.offer = {0, 0, 63, 1u << 31};
+    relay(b, a);
+    EXPECT_FALSE(answered());
+    device::look_into_channels(*b.state);
+    EXPECT_EQ(device::state_of(request), RequestState::awaiting_data);
+    relay(b, a);
+    ASSERT_TRUE(answered());
+    const Match match = unpack_match(device::Packet::load(answers).data());
+    EXPECT_EQ(match.request, 300u + again);
+    EXPECT_EQ(match.serial, 65535u);
+    EXPECT_EQ(match.number, 0u);
+    EXPECT_EQ(match.place, 0u);
+    device::store_packet(answers, 0, 0);
+  }
+}
+
+TEST_F(RelayBetween, kernels_look_far_only_when_something_has_come) {
+  EXPECT_FALSE(device::has_messages(*b.state));
+  send(nullptr, 0, 7);
+  relay(a, b);
+  EXPECT_TRUE(device::has_messages(*b.state));
+  b.state->receiving[1].next |= locked; // somebody else looks, and may leave it
+  EXPECT_FALSE(device::has_messages(*b.state));
+  b.state->receiving[1].next &= ~locked;
+  EXPECT_TRUE(device::has_messages(*b.state));
+  post(300, 7, any_source);
+  device::look_into_channels(*b.state);
+  EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::receiving);
+  EXPECT_EQ(b.state->requests[300].peer, 1u);
+  EXPECT_FALSE(device::has_messages(*b.state));
+  EXPECT_EQ(b.state->far_quiet, b.news);
+}
+
+TEST_F(RelayBetween, what_is_too_much_waits) {
+  std::vector<unsigned char> data(eager_bytes, 1);
+  for (int tag = 0; tag < 40; ++tag)
+    send(data.data(), data.size(), tag);
+  a.link.collect(a.outbox);
+  const std::size_t most = RelayOutbox::most_messages;
+  EXPECT_EQ(a.outbox.on_their_way(), most);
+  std::vector<RelayMessage> sent;
+  for (RelayMessage message{nullptr}; a.outbox.take(message);)
+    sent.push_back(std::move(message));
+  EXPECT_EQ(sent.size(), most);
+  EXPECT_FALSE(a.link.collect(a.outbox));
+  for (RelayMessage &message : sent) {
+    message.for_each_record([&](const RelayRecord &record, const std::uint64_t *words) {
+      b.link.deliver(record, words);
+    });
+    a.outbox.give_back(std::move(message));
+  }
+  for (int turn = 0; turn < 40; ++turn)
+    relay(a, b);
+  for (unsigned long long message = 0; message < 40; ++message)
+    EXPECT_TRUE(is_there(message * slots_for(eager_bytes))) << message;
+}
+
+/// Three ranks' rounds, of which the test plays the kernels.
+struct RelayedRounds : testing::Test {
+  static constexpr int size = 3;
+  std::vector<std::uint64_t> memory[size];
+  std::vector<RelayRounds> rounds;
+  RelayOutbox outboxes[size][size];
+
+  RelayedRounds() {
+    for (int rank = 0; rank < size; ++rank) {
+      memory[rank].resize(std::size_t(2) * size * round_packets * packet_words);
+      rounds.emplace_back(memory[rank].data(), 9, size, rank);
+    }
+  }
+  std::uint64_t *at(int in, int from, std::uint32_t round, std::uint32_t packet) {
+    return memory[in].data() +
+           ((std::size_t(round % 2) * size + from) * round_packets + packet) * packet_words;
+  }
+  void begin(int rank, std::uint32_t round, std::uint32_t packets) {
+    device::store_packet(at(rank, rank, round, 0), packets, round);
+  }
+  void write(int rank, std::uint32_t round, std::uint32_t packet) {
+    device::store_packet(at(rank, rank, round, 1 + packet), 100 * round + packet, round);
+  }
+  bool shows(int in, int from, std::uint32_t round, std::uint32_t packet) {
+    return device::Packet::load(at(in, from, round, packet)).shows(round);
+  }
+  bool relay(int from) {
+    std::vector<RelayOutbox *> others;
+    for (int to = 0; to < size; ++to)
+      if (to != from)
+        others.push_back(&outboxes[from][to]);
+    const bool any = rounds[from].collect(others);
+    for (int to = 0; to < size; ++to)
+      for (RelayMessage message{nullptr}; outboxes[from][to].take(message);) {
+        message.for_each_record([&](const RelayRecord &record, const std::uint64_t *data) {
+          EXPECT_EQ(record.where, 9u);
+          rounds[to].deliver(record, data);
+        });
+        outboxes[from][to].give_back(std::move(message));
+      }
+    return any;
+  }
+};
+
+TEST_F(RelayedRounds, that_a_round_has_begun_is_told_at_once_and_the_part_when_it_is_whole) {
+  EXPECT_FALSE(relay(1));
+  begin(1, 1, 3);
+  write(1, 1, 0);
+  write(1, 1, 2);
+  EXPECT_TRUE(relay(1));
+  for (int to : {0, 2}) {
+    EXPECT_TRUE(shows(to, 1, 1, 0));
+    EXPECT_FALSE(shows(to, 1, 1, 1));
+  }
+  EXPECT_FALSE(relay(1));
+  write(1, 1, 1);
+  EXPECT_TRUE(relay(1));
+  for (int to : {0, 2})
+    for (std::uint32_t p = 0; p < 3; ++p) {
+      ASSERT_TRUE(shows(to, 1, 1, 1 + p));
+      EXPECT_EQ(device::Packet::load(at(to, 1, 1, 1 + p)).data(), 100u + p);
+    }
+  EXPECT_FALSE(relay(1));
+  begin(1, 2, 0);
+  EXPECT_TRUE(relay(1));
+  EXPECT_TRUE(shows(0, 1, 2, 0));
+}
+
+TEST_F(RelayedRounds, a_part_that_nobody_has_waited_for_may_be_overwritten) {
+  begin(1, 1, 3);
+  write(1, 1, 1);
+  EXPECT_TRUE(relay(1)); // the others go on: none of them needs the part
+  write(1, 1, 0);
+  write(1, 1, 2);
+  begin(1, 2, 0);
+  begin(1, 3, 1); // in the place of the first
+  write(1, 3, 0);
+  while (relay(1)) {
+  }
+  EXPECT_TRUE(shows(0, 1, 2, 0));
+  EXPECT_TRUE(shows(0, 1, 3, 0));
+  EXPECT_TRUE(shows(0, 1, 3, 1));
+  EXPECT_EQ(device::Packet::load(at(0, 1, 3, 1)).data(), 300u);
+}
+
+} // namespace
