@@ -53,9 +53,9 @@ GMPI_HOST_DEVICE inline Buffers buffers_of(Function function, const Arguments &a
   return b;
 }
 
-/// Whether MPI may be given the addresses of such a call's buffers where they are device memory. Not of
-/// reductions: MPI makes them on the host, and the nonblocking forms, in which they are started here, are
-/// those that Open MPI excepts.
+/// Whether MPI may be given the addresses of such a call's buffers where they are device memory.
+/// Not of reductions: MPI makes them on the host, and the nonblocking forms, in which they are
+/// started here, are those that Open MPI excepts.
 GMPI_HOST_DEVICE constexpr bool takes_device_memory(Function function) {
   return function != Function::Reduce && function != Function::Allreduce;
 }

@@ -109,6 +109,7 @@ DeviceQueue::DeviceQueue(int device) : device_(device) {
   context_.direct_above = gpu_aware::remote_writes_need_no_flush()
                               ? gpu_aware::above(launch::Lowering::queue)
                               : never_direct;
+  context_.own_direct = gpu_aware::takes_own_messages();
   context_.device = static_cast<std::uint32_t>(device);
 #ifdef OPEN_MPI
 #define GMPI_DATATYPE(handle, variable)                                                            \
@@ -134,7 +135,7 @@ void DeviceQueue::allocate_shared() {
   context_.host_releases = releases_;
   payload_ = allocate_mapped<unsigned char>(std::size_t(request_slots) * inline_bytes);
   context_.payload = payload_;
-  auto *comm_sizes = allocate_mapped_zeros<std::uint64_t>(comm_slots);
+  auto *comm_sizes = allocate_mapped_zeros<std::uint64_t>(2 * comm_slots);
   comm_sizes_ = std::make_unique<CommSizes>(comm_sizes);
   context_.comm_sizes = comm_sizes;
   std::size_t bytes = settings().staging_bytes;

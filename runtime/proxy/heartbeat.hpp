@@ -13,8 +13,8 @@ namespace gmpi {
 
 class Heartbeat {
 public:
-  /// Nobody watches before this. Once the thread has not moved for `stall_seconds` that is said; once
-  /// it has not for `timeout_seconds` (0: ever so long) the process ends.
+  /// Nobody watches before this. Once the thread has not moved for `stall_seconds` that is said;
+  /// once it has not for `timeout_seconds` (0: ever so long) the process ends.
   void watch(double stall_seconds, double timeout_seconds);
   ~Heartbeat();
 

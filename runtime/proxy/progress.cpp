@@ -4,6 +4,7 @@
 #include "../launch/statistics.hpp"
 #include "../mpi/buffers.hpp"
 #include "../peer/links.hpp"
+#include "../transport/gpu_aware.hpp"
 #include "errors.hpp"
 #include "exit.hpp"
 #include "report.hpp"
@@ -394,6 +395,8 @@ void Progress::start_mpi(Operation &operation) {
     return fail(operation, operation.error);
   if (is_buffered(operation.attribute) && !operation.attribute.detached)
     detach(operation);
+  if (!gpu_aware::takes_own_messages() && operation.in.bytes > inline_bytes)
+    queue_.comm_sizes().learn(arguments.comm); // and the next may go without a copy
   operation.phase = Phase::running;
   running_.push_back(&operation);
 }

@@ -64,7 +64,8 @@ std::string reason(const Attribute &attribute, const Communicator &communicator)
 
 /// Why a call's data is staged.
 std::string why_staged(const Attribute &attribute, const Buffers &buffers, bool split) {
-  std::string against = gmpi::gpu_aware::against(split ? launch::Lowering::split : launch::Lowering::queue);
+  std::string against =
+      gmpi::gpu_aware::against(split ? launch::Lowering::split : launch::Lowering::queue);
   if (!against.empty())
     return against;
   if (!takes_device_memory(attribute.function))
@@ -73,7 +74,9 @@ std::string why_staged(const Attribute &attribute, const Buffers &buffers, bool 
                                          attribute.direct_out ? 0 : buffers.out_bytes);
   if (longest <= gmpi::gpu_aware::above(split ? launch::Lowering::split : launch::Lowering::queue))
     return "they are not longer than GMPI_GPU_AWARE_KB says";
-  return "a thread's own or __shared__ memory";
+  return gmpi::gpu_aware::takes_own_messages()
+             ? "a thread's own or __shared__ memory"
+             : "a thread's own or __shared__ memory, or to the own rank";
 }
 
 void say_one(const char *transport, const Counts &counts) {
@@ -122,8 +125,8 @@ void report() {
     say("not from kernel to kernel: %llu calls on %s: %s", calls, key.first.c_str(),
         key.second.c_str());
   for (const auto &[key, calls] : table().staging)
-    say("device pointers are not given to MPI in %s: %llu calls: %s", key.first ? "split" : "queue", calls,
-        key.second.c_str());
+    say("device pointers are not given to MPI in %s: %llu calls: %s", key.first ? "split" : "queue",
+        calls, key.second.c_str());
   for (Counts &counts : table().by_transport)
     counts = {};
   table().reasons.clear();

@@ -1,6 +1,6 @@
 // How much of kernels' messages the proxy has carried by each transport, and why kernels have not
-// carried it themselves, or MPI has not been given device memory: told at MPI_Finalize where GMPI_STATS=1. What kernels carry they count
-// themselves; see peer::Links.
+// carried it themselves, or MPI has not been given device memory: told at MPI_Finalize where
+// GMPI_STATS=1. What kernels carry they count themselves; see peer::Links.
 #pragma once
 
 #include "../mpi/buffers.hpp"
@@ -14,8 +14,8 @@ enum Transport {
   gpu_aware, ///< by MPI, to and from device memory
 };
 
-/// The proxy's thread, where GMPI_STATS is set: a call begins that moves `buffers`, or nothing. `split`:
-/// of a kernel that is split, through its driver.
+/// The proxy's thread, where GMPI_STATS is set: a call begins that moves `buffers`, or nothing.
+/// `split`: of a kernel that is split, through its driver.
 void count(const Attribute &attribute, const Buffers &buffers, bool split);
 /// A call has come to the proxy: why?
 void count_reason(const Attribute &attribute);

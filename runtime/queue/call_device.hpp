@@ -160,6 +160,18 @@ GMPI_DEVICE void hand_over(Team &team, const Buffers &buffers, NextTicket next) 
   team.write_attribute(ticket);
 }
 
+/// Whether a message may go to the rank that sends it. The same for all members, though the host
+/// may be changing what it says.
+template <class Team> GMPI_DEVICE bool may_go_to_itself(Team &team, MPI_Comm comm, int dest) {
+  if (comm == context.world || comm == context.self)
+    return dest == (comm == context.world ? context.world_rank : 0);
+  std::uint32_t may = 0;
+  if (team.leads())
+    may = may_be_own_rank(comm, dest);
+  team.share(may, &BlockState::size);
+  return may != 0;
+}
+
 /// Communication: everything but the completion of requests.
 /// The leader has packed the call itself (pack_call). `numbered`: block.ticket is its Attribute's.
 template <Function F, class Team>
@@ -177,6 +189,9 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
     buffers.in_bytes = buffers.out_bytes = 0;
   bool inline_in = buffers.in_bytes <= inline_bytes;
   bool direct_in = is_direct<F>(buffers.in, buffers.in_bytes);
+  if constexpr (kind_of(F) != Kind::collective)
+    if (direct_in && !context.own_direct)
+      direct_in = !may_go_to_itself(team, a.comm, a.dest);
   // A small standard send is done once its data lies beside its Attribute. One that MPI may refuse
   // is not: its caller gets the error.
   bool detached =

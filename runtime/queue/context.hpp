@@ -122,15 +122,16 @@ struct Context {
   RequestRecord *records;       ///< [request_slots], device memory
   std::uint32_t *free_slots;    ///< [request_slots / 32] bits, 1: free; device memory
   std::uint32_t *seen_releases; ///< [request_slots], device memory
-  const std::uint64_t
-      *comm_sizes;      ///< [comm_slots]: handle, size in the top 16 bits; mapped host memory
-  double wtime_base;    ///< MPI_Wtime when the device was set up
-  double *wtime_offset; ///< MPI_Wtime minus %globaltimer in seconds, 0: not known yet
+  const std::uint64_t *comm_sizes; ///< [2][comm_slots]: handle and, in the top 16 bits, size; then,
+                                   ///< own rank; mapped host memory
+  double wtime_base;               ///< MPI_Wtime when the device was set up
+  double *wtime_offset;            ///< MPI_Wtime minus %globaltimer in seconds, 0: not known yet
   MPI_Comm world, self;
   std::int32_t world_rank, world_size;
   std::int32_t tag_upper_bound; ///< MPI_TAG_UB
   std::uint32_t device;         ///< number that this device's requests carry
   std::uint64_t direct_above;   ///< longer data in global memory is MPI's to read or write there
+  bool own_direct;              ///< also where it goes to the rank that sends it
   peer::State *peer;            ///< for messages from kernel to kernel; null: there are none
   peer::Comm *peer_world;       ///< MPI_COMM_WORLD, if they are such
   DatatypeEntry datatypes[datatype_slots];

@@ -67,7 +67,14 @@ GMPI_OUT_OF_LINE std::uint32_t size_told(MPI_Comm comm) {
   return content_of(word) == content_of(to_word(comm)) ? generation_of(word) : 0;
 }
 
-/// The same of those that every thread knows.
+/// Whether `rank` is this one, as far as the proxy has said.
+GMPI_OUT_OF_LINE bool may_be_own_rank(MPI_Comm comm, int rank) {
+  std::uint64_t word = load_system(context.comm_sizes + comm_slots + comm_hash(comm));
+  return content_of(word) != content_of(to_word(comm)) ||
+         generation_of(word) == static_cast<std::uint32_t>(rank);
+}
+
+/// The same as size_told() of those that every thread knows.
 GMPI_DEVICE std::uint32_t known_size(MPI_Comm comm) {
   return comm == context.world  ? static_cast<std::uint32_t>(context.world_size)
          : comm == context.self ? 1
@@ -80,8 +87,8 @@ GMPI_DEVICE bool sends_in_range(const Arguments &a, std::uint32_t ranks) {
          a.dest >= 0 && static_cast<std::uint32_t>(a.dest) < ranks;
 }
 
-/// Whether MPI is to read or write so much data where it lies. A thread's own memory and `__shared__`
-/// it cannot reach.
+/// Whether MPI is to read or write so much data where it lies. A thread's own memory and
+/// `__shared__` it cannot reach.
 template <Function F> GMPI_DEVICE bool is_direct(const void *data, std::uint64_t bytes) {
   return takes_device_memory(F) && bytes > context.direct_above && !is_local(data) &&
          !is_shared(data);

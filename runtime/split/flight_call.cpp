@@ -46,6 +46,17 @@ bool is_accepted(const Arguments &a) {
   return a.dest < size;
 }
 
+/// Whether a message goes to the rank that sends it; true where MPI will refuse it.
+bool goes_to_itself(Function function, const Arguments &a) {
+  int between = 0, rank = 0;
+  if (kind_of(function) == Kind::collective)
+    return false;
+  if (a.comm == MPI_COMM_NULL || PMPI_Comm_test_inter(a.comm, &between) != MPI_SUCCESS)
+    return true;
+  PMPI_Comm_rank(a.comm, &rank);
+  return !between && rank == a.dest;
+}
+
 } // namespace
 
 Task Flight::call() {
@@ -110,7 +121,8 @@ Task Flight::communicate() {
     attribute.detached = function == Function::Send && attribute.inline_in && is_accepted(a);
     const std::uint64_t above = gpu_aware::above(launch::Lowering::split);
     const bool takes = takes_device_memory(function);
-    attribute.direct_in = takes && !own(own_send) && buffers.in_bytes > above;
+    attribute.direct_in = takes && !own(own_send) && buffers.in_bytes > above &&
+                          (gpu_aware::takes_own_messages() || !goes_to_itself(function, a));
     attribute.direct_out = takes && !own(own_receive) && buffers.out_bytes > above;
     buffers = true_buffers(attribute);
     if (own(own_receive) && buffers.out_bytes > inline_bytes)

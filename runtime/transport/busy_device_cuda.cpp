@@ -135,7 +135,8 @@ std::unique_ptr<Occupation> launch_busy_kernel(double seconds) {
 bool remote_writes_need_no_flush() {
   int device = 0, can_write = 0, ordering = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&can_write, cudaDevAttrGPUDirectRDMASupported, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&can_write, cudaDevAttrGPUDirectRDMASupported, device) !=
+          cudaSuccess ||
       cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, device) !=
           cudaSuccess)
     return false;

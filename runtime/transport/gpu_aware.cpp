@@ -25,6 +25,7 @@ constexpr int gpu_support_cuda = 0; // MPICH's MPIX_GPU_SUPPORT_CUDA
 
 struct State {
   bool library_says_so = false;
+  bool own_messages = true;
   std::string against[2] = {"MPI_Init has not been called", "MPI_Init has not been called"};
 
   std::string &of(launch::Lowering lowering) {
@@ -76,11 +77,12 @@ void start(int host) {
     queue = split = text_of(wish);
     return;
   }
-  queue = make_trial(host);
+  queue = make_trial(host, now.own_messages);
   // Kernels of both may be in flight, and one thread makes all of their MPI calls: where one call
   // does not return while a kernel runs, the others are not made either.
   const bool asserted = least_of_all(settings().gpu_aware == GpuAware::on) != 0;
   split = asserted ? "" : queue;
+  now.own_messages |= asserted && !queue.empty(); // what the trial has said does not matter then
   if (queue.empty() && !remote_writes_need_no_flush())
     queue = "what other devices write there would have to be flushed";
   if (queue.empty() && !split::calls_are_wrapped())
@@ -96,6 +98,8 @@ std::uint64_t above(launch::Lowering lowering) {
     return never_direct;
   return std::max<std::uint64_t>(settings().gpu_aware_above, inline_bytes);
 }
+
+bool takes_own_messages() { return state().own_messages; }
 
 bool library_calls_cuda() {
   return state().library_says_so || settings().gpu_aware == GpuAware::on;

@@ -23,6 +23,9 @@ void stop();
 const std::string &against(launch::Lowering lowering);
 /// Data longer than this is given to MPI; never_direct where none is.
 std::uint64_t above(launch::Lowering lowering);
+/// Whether that goes for messages to the own rank, too. Else their sender's data is staged: a copy
+/// from the host's memory finds its way.
+bool takes_own_messages();
 /// Whether the MPI library may make CUDA calls in any of its functions.
 bool library_calls_cuda();
 

@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ constexpr int message_bytes = 1 << 20;
 constexpr double idle_seconds = 30;
 
 /// What came of an exchange, the worst first: all ranks are told the worst of all.
-enum Outcome { refused, wrong, impossible, late, good };
+enum Outcome { refused, wrong, impossible, waits_for_stream, waits_for_kernel, good };
 
 const char *text_of(Outcome outcome) {
   switch (outcome) {
@@ -31,8 +32,10 @@ const char *text_of(Outcome outcome) {
     return "the trial at start has received something else than was sent";
   case impossible:
     return "the trial at start could not be made";
-  case late:
-    return "in the trial at start MPI has waited for a stream or kernel that waits for it";
+  case waits_for_stream:
+    return "in the trial at start MPI has waited for the default stream, which waited for it";
+  case waits_for_kernel:
+    return "in the trial at start MPI has waited for a kernel, which waited for it";
   default:
     return "";
   }
@@ -152,34 +155,48 @@ Outcome exchange(MPI_Comm comm, const std::vector<int> &distances, const Busy *b
   accepted &= messages.finish([&] { occupation.reset(); });
   const bool in_time = busy == nullptr || (occupation != nullptr && occupation->lasts());
   occupation.reset();
-  Outcome outcome = !accepted ? refused : !messages.is_right() ? wrong : in_time ? good : late;
+  const Outcome outcome = !accepted               ? refused
+                          : !messages.is_right()  ? wrong
+                          : in_time               ? good
+                          : *busy == Busy::stream ? waits_for_stream
+                                                  : waits_for_kernel;
   return static_cast<Outcome>(worst_of_all(outcome, comm));
 }
 
-/// To the own rank, to a neighbour and, where there are several hosts, to one beyond.
+/// To as many of the next ranks as a host has, for some may share a GPU and, where there are
+/// several hosts, to one beyond. Not to the own rank.
 std::vector<int> distances_in(MPI_Comm comm, int host) {
+  constexpr int most = 15;
   int size = 1, largest = host;
   PMPI_Comm_size(comm, &size);
   PMPI_Allreduce(&host, &largest, 1, MPI_INT, MPI_MAX, comm);
-  std::vector<int> distances{0};
-  if (size > 1)
-    distances.push_back(1);
-  if (largest > 1 && largest < size)
+  std::vector<int> distances;
+  for (int distance = 1; distance < std::min(largest, most); ++distance)
+    distances.push_back(distance);
+  if (largest < size)
     distances.push_back(largest);
   return distances;
 }
 
 } // namespace
 
-std::string make_trial(int host) {
+std::string make_trial(int host, bool &own_messages) {
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const std::vector<int> distances = distances_in(comm, host);
-  Outcome outcome = exchange(comm, {0}, nullptr);
-  for (Busy busy : {Busy::stream, Busy::kernel})
-    if (outcome == good)
-      outcome = exchange(comm, distances, &busy);
+  const std::vector<int> others = distances_in(comm, host);
+  std::vector<int> all = others;
+  all.push_back(0);
+  Outcome outcome = exchange(comm, all, nullptr);
+  const Busy stream = Busy::stream, kernel = Busy::kernel;
+  if (outcome == good)
+    outcome = exchange(comm, all, &stream);
+  if (outcome == good)
+    outcome = exchange(comm, all, &kernel);
+  own_messages = outcome == good;
+  // CUDA copies within a device by a kernel, which finds no room beside one that fills it.
+  if (outcome == waits_for_kernel && !others.empty())
+    outcome = exchange(comm, others, &kernel);
   PMPI_Comm_free(&comm);
   return text_of(outcome);
 }

@@ -1,8 +1,10 @@
-// Collective calls that all blocks of a grid carry, from kernel to kernel: around every limit of
-// length, often one after the other, between calls of other scopes, with threads and blocks that
-// have left, and while another rank comes late and waits for a message first. LOWERINGS: queue
-// (split kernels leave such communicators to the queue) RUN: %gmpicxx %s -o %t RUN: env GMPI_PEER=1
-// %ranks 1-4 %t
+// Collective calls that all blocks of a grid carry, from kernel to kernel: around every limit of length,
+// often one after the other, between calls of other scopes, with threads and blocks that have left, and
+// while another rank comes late and waits for a message first.
+// LOWERINGS: queue (split kernels leave such communicators to the queue)
+// RUN: %gmpicxx %s -o %t
+// RUN: env GMPI_PEER=1 %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %ranks 3 %t
 #include "Inputs/check.h"
 
 #include <chrono>
