@@ -40,9 +40,13 @@ WantedLowering lowering() {
 
 GpuAware gpu_aware() {
   const char *text = std::getenv("GMPI_GPU_AWARE");
-  if (text == nullptr || *text == '\0')
+  if (text == nullptr || *text == '\0' || std::strcmp(text, "0") == 0)
+    return GpuAware::off;
+  if (std::strcmp(text, "auto") == 0)
     return GpuAware::automatic;
-  return number("GMPI_GPU_AWARE", 0, 1) != 0 ? GpuAware::on : GpuAware::off;
+  if (std::strcmp(text, "1") != 0)
+    fatal("GMPI_GPU_AWARE is '%s', which is none of 0, 1 and auto; correct it or unset it", text);
+  return GpuAware::on;
 }
 
 Settings read() {

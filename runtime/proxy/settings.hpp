@@ -7,8 +7,8 @@
 //                      where the grid is resident as a whole)
 //   GMPI_PEER=1        messages go from kernel to kernel, to other hosts by way of the hosts' memory; the host
 //                      program asserts that it exchanges none with kernels
-//   GMPI_GPU_AWARE=A   1: MPI is given the addresses of device memory, 0: it is not (default: where MPI says
-//                      that it takes them, and a trial at start shows that it does)
+//   GMPI_GPU_AWARE=A   auto: MPI is given the addresses of device memory where it says that it takes them, and a
+//                      trial at start shows that it does; 1: that is asserted (default: 0, it is not)
 //   GMPI_GPU_AWARE_KB=N  messages longer than N KiB are (default, and least, 64)
 //   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost, and how messages went
 #pragma once

@@ -50,13 +50,13 @@ bool library_is_gpu_aware() {
 enum Wish { refused, not_aware, wanted };
 
 Wish own_wish() {
-  if (settings().gpu_aware == GpuAware::off)
-    return refused;
-  return state().library_says_so || settings().gpu_aware == GpuAware::on ? wanted : not_aware;
+  if (!state().library_says_so && settings().gpu_aware != GpuAware::on)
+    return not_aware;
+  return settings().gpu_aware == GpuAware::off ? refused : wanted;
 }
 
 const char *text_of(Wish wish) {
-  return wish == refused ? "GMPI_GPU_AWARE is 0"
+  return wish == refused ? "GMPI_GPU_AWARE is neither auto nor 1"
                          : "the MPI library does not say that it takes them";
 }
 
@@ -77,10 +77,10 @@ void start(int host) {
     queue = split = text_of(wish);
     return;
   }
-  queue = make_trial(host, now.own_messages);
+  const bool asserted = least_of_all(settings().gpu_aware == GpuAware::on) != 0;
+  queue = make_trial(host, !asserted, now.own_messages);
   // Kernels of both may be in flight, and one thread makes all of their MPI calls: where one call
   // does not return while a kernel runs, the others are not made either.
-  const bool asserted = least_of_all(settings().gpu_aware == GpuAware::on) != 0;
   split = asserted ? "" : queue;
   now.own_messages |= asserted && !queue.empty(); // what the trial has said does not matter then
   if (queue.empty() && !remote_writes_need_no_flush())

@@ -22,7 +22,15 @@ constexpr int message_bytes = 1 << 20;
 constexpr double idle_seconds = 30;
 
 /// What came of an exchange, the worst first: all ranks are told the worst of all.
-enum Outcome { refused, wrong, impossible, waits_for_stream, waits_for_kernel, good };
+enum Outcome {
+  refused,
+  wrong,
+  impossible,
+  waits_for_stream,
+  waits_for_kernel,
+  waits_to_unmap,
+  good
+};
 
 const char *text_of(Outcome outcome) {
   switch (outcome) {
@@ -36,6 +44,9 @@ const char *text_of(Outcome outcome) {
     return "in the trial at start MPI has waited for the default stream, which waited for it";
   case waits_for_kernel:
     return "in the trial at start MPI has waited for a kernel, which waited for it";
+  case waits_to_unmap:
+    return "in the trial at start MPI has waited for a kernel before it let go of freed memory "
+           "(GMPI_GPU_AWARE=1 asserts that it need not)";
   default:
     return "";
   }
@@ -65,6 +76,12 @@ public:
     for (std::size_t i = 0; i < distances_.size(); ++i)
       cudaMemset(sent(i), mark(rank_, distances_[i]), message_bytes);
     cudaDeviceSynchronize();
+  }
+
+  /// All ranks have done with it. Other memory may take its place then.
+  void free() {
+    cudaFree(memory_);
+    memory().pop_back();
   }
 
   bool has_memory() const { return memory_ != nullptr; }
@@ -141,8 +158,9 @@ int worst_of_all(int outcome, MPI_Comm comm) {
   return worst;
 }
 
-/// `busy`: null where the device is idle.
-Outcome exchange(MPI_Comm comm, const std::vector<int> &distances, const Busy *busy) {
+/// `busy`: null where the device is idle. `frees`: its memory, at the end.
+Outcome exchange(MPI_Comm comm, const std::vector<int> &distances, const Busy *busy,
+                 bool frees = false) {
   Exchange messages(comm, distances);
   if (worst_of_all(messages.has_memory(), comm) == 0) // nobody begins what somebody cannot do
     return impossible;
@@ -160,7 +178,10 @@ Outcome exchange(MPI_Comm comm, const std::vector<int> &distances, const Busy *b
                           : in_time               ? good
                           : *busy == Busy::stream ? waits_for_stream
                                                   : waits_for_kernel;
-  return static_cast<Outcome>(worst_of_all(outcome, comm));
+  const auto worst = static_cast<Outcome>(worst_of_all(outcome, comm));
+  if (frees)
+    messages.free();
+  return worst;
 }
 
 /// To as many of the next ranks as a host has, for some may share a GPU and, where there are
@@ -180,7 +201,7 @@ std::vector<int> distances_in(MPI_Comm comm, int host) {
 
 } // namespace
 
-std::string make_trial(int host, bool &own_messages) {
+std::string make_trial(int host, bool frees, bool &own_messages) {
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -197,6 +218,12 @@ std::string make_trial(int host, bool &own_messages) {
   // CUDA copies within a device by a kernel, which finds no room beside one that fills it.
   if (outcome == waits_for_kernel && !others.empty())
     outcome = exchange(comm, others, &kernel);
+  // What MPI has mapped of another rank's it may find freed, and other memory in its place.
+  if (outcome == good && frees && !others.empty()) {
+    outcome = exchange(comm, others, nullptr, true);
+    if (outcome == good && exchange(comm, others, &kernel) != good)
+      outcome = waits_to_unmap;
+  }
   PMPI_Comm_free(&comm);
   return text_of(outcome);
 }

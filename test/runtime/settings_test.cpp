@@ -104,11 +104,12 @@ static void read_gpu_aware(const char *value, const char *kb, gmpi::GpuAware exp
 TEST(Settings, gpu_aware) {
   using gmpi::GpuAware;
   const testing::ExitedWithCode good(0), bad(1);
-  EXPECT_EXIT(read_gpu_aware("", "", GpuAware::automatic, 65536), good, "^$");
+  EXPECT_EXIT(read_gpu_aware("", "", GpuAware::off, 65536), good, "^$");
+  EXPECT_EXIT(read_gpu_aware("auto", "", GpuAware::automatic, 65536), good, "^$");
   EXPECT_EXIT(read_gpu_aware("0", "0", GpuAware::off, 0), good, "^$");
   EXPECT_EXIT(read_gpu_aware("1", "1024", GpuAware::on, mb), good, "^$");
   EXPECT_EXIT(read_gpu_aware("yes", "", GpuAware::on, 0), bad,
-              "^gmpi: GMPI_GPU_AWARE is 'yes', which is no number from 0 to 1; correct it or unset it\n$");
+              "^gmpi: GMPI_GPU_AWARE is 'yes', which is none of 0, 1 and auto; correct it or unset it\n$");
   EXPECT_EXIT(read_gpu_aware("1", "-5", GpuAware::on, 0), bad,
               "GMPI_GPU_AWARE_KB is '-5', which is no number from 0 to 1073741824");
 }

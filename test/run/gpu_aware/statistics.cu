@@ -3,11 +3,11 @@
 // UNSUPPORTED: gpu
 // RUN: %gmpicxx %all-lowerings %s -o %t
 // RUN: %gmpicxx %all-lowerings -DSAYS_SO %s -o %t.says
-// RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,NOT-AWARE -DHOW=queue
+// RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=auto %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,NOT-AWARE -DHOW=queue
 // RUN: env GMPI_STATS=1 GMPI_LOWER=split %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,NOT-AWARE -DHOW=split
-// RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=0 %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefixes=STAGED,OFF -DHOW=queue
-// RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefix=TAKEN -DHOW=queue
-// RUN: env GMPI_STATS=1 GMPI_LOWER=split %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefix=TAKEN -DHOW=split
+// RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefixes=STAGED,OFF -DHOW=queue
+// RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=auto %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefix=TAKEN -DHOW=queue
+// RUN: env GMPI_STATS=1 GMPI_LOWER=split GMPI_GPU_AWARE=auto %mpiexec -n 2 %t.says 2>&1 | FileCheck %s --check-prefix=TAKEN -DHOW=split
 // RUN: env GMPI_STATS=1 GMPI_LOWER=split GMPI_GPU_AWARE=1 %mpiexec -n 1 %t 2>&1 | FileCheck %s --check-prefix=TAKEN -DHOW=split
 // RUN: env GMPI_STATS=1 GMPI_LOWER=queue GMPI_GPU_AWARE=1 GMPI_GPU_AWARE_KB=200 %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefixes=STAGED,SHORT -DHOW=queue
 //
@@ -15,7 +15,7 @@
 // STAGED-DAG: {{^}}gmpi: rank 0: inline: 1 calls, 4 bytes sent{{$}}
 // STAGED-DAG: {{^}}gmpi: rank 0: staged: 2 calls, 320000 bytes sent{{$}}
 // NOT-AWARE-DAG: {{^}}gmpi: rank 0: device pointers are not given to MPI in [[HOW]]: 2 calls: the MPI library does not say that it takes them{{$}}
-// OFF-DAG: {{^}}gmpi: rank 0: device pointers are not given to MPI in [[HOW]]: 2 calls: GMPI_GPU_AWARE is 0{{$}}
+// OFF-DAG: {{^}}gmpi: rank 0: device pointers are not given to MPI in [[HOW]]: 2 calls: GMPI_GPU_AWARE is neither auto nor 1{{$}}
 // SHORT-DAG: {{^}}gmpi: rank 0: device pointers are not given to MPI in [[HOW]]: 1 calls: they are not longer than GMPI_GPU_AWARE_KB says{{$}}
 // SHORT-DAG: {{^}}gmpi: rank 0: device pointers are not given to MPI in [[HOW]]: 1 calls: reductions{{$}}
 // STAGED-DAG: {{^}}ok
