@@ -8,9 +8,8 @@
 // - Packets show their lap, each by itself, so nobody needs them in any order; those that begin a
 //   message or a portion are written last, so nobody waits in the middle of one.
 // - A slot is written again when its receiver has freed it. That is told when the kernel has
-// written
-//   it, which is when it has read all packets; so the relay, which has brought them, has long read
-//   them where they came from.
+//   written it, which is when it has read all packets; so the relay, which has brought them, has
+//   long read them where they came from.
 // - An answer is looked for once the message that wants it has been delivered; its place is cleared
 //   when it has been read, so no later message finds it there.
 // A message's header and what follows it go out as soon as each is there, whether what was before
