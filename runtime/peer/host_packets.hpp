@@ -1,5 +1,6 @@
-// Packets as the host reads and writes them, in page-locked memory that kernels use at the same
-// time. Relaxed: a packet tells of nothing but itself.
+// Packets as the host reads and writes them: in page-locked memory that kernels use at the same
+// time, or in a copy of what goes to a device or comes from it. Relaxed: a packet tells of nothing
+// but itself.
 #pragma once
 
 #include "layout.hpp"

@@ -2,6 +2,7 @@
 #include "offers.hpp"
 
 #include "../proxy/report.hpp"
+#include "host_packets.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,19 +12,6 @@
 namespace gmpi::peer {
 
 namespace {
-
-/// A word as kernels read it: whole where it shows the number.
-void pack(std::uint64_t word, std::uint32_t number, std::uint64_t (&packet)[packet_words]) {
-  const std::uint64_t mark = std::uint64_t(number) << 32;
-  packet[0] = (word & 0xffffffffu) | mark;
-  packet[1] = word >> 32 | mark;
-}
-std::uint64_t unpack(const std::uint64_t (&packet)[packet_words]) {
-  return (packet[0] & 0xffffffffu) | packet[1] << 32;
-}
-bool shows(const std::uint64_t (&packet)[packet_words], std::uint32_t number) {
-  return packet[0] >> 32 == number && packet[1] >> 32 == number;
-}
 
 /// Whether the program runs under compute-sanitizer, which takes memory that is mapped while a
 /// kernel runs for none of that kernel's.
@@ -136,8 +124,8 @@ void Offers::make_offer(std::uint64_t address) {
   *free = found;
   const auto place = static_cast<std::uint32_t>(free - offered_.begin());
   Offer offer{};
-  pack(found.begin, ++last_number_, offer.begin);
-  pack(found.bytes, last_number_, offer.bytes);
+  store_packet(offer.begin, found.begin, ++last_number_);
+  store_packet(offer.bytes, found.bytes, last_number_);
   std::memcpy(offer.handle, &handle, sizeof(handle));
   write(place, offer);
   if (place < used_)
@@ -155,19 +143,20 @@ void Offers::map_offer(std::uint32_t peer, std::uint32_t place, std::uint32_t nu
       !load_words(theirs_[peer] + place, words, offer_words, stream_))
     return;
   std::memcpy(&offer, words, sizeof(offer));
-  if (!shows(offer.begin, number) || !shows(offer.bytes, number))
+  std::uint64_t begin = 0, bytes = 0;
+  if (!load_packet(offer.begin, number, begin) || !load_packet(offer.bytes, number, bytes))
     return; // it has been taken back
   Mapping &mapping = mapped_[peer][place];
   if (Mapping old = std::exchange(mapping, {}); old.memory != nullptr)
     retired_.push_back(old);
-  void *memory = reinterpret_cast<void *>(unpack(offer.begin));
+  void *memory = reinterpret_cast<void *>(begin);
   if (int(peer) != rank_) {
     ExportHandle handle;
     std::memcpy(&handle, offer.handle, sizeof(handle));
-    memory = map_exported(handle, unpack(offer.bytes));
+    memory = map_exported(handle, bytes);
     if (memory == nullptr)
       return refuse("CUDA refuses to map another rank's buffer");
-    mapping = {memory, unpack(offer.bytes), number};
+    mapping = {memory, bytes, number};
     has_mapped_ = true;
   }
   if (is_checked())
@@ -180,7 +169,7 @@ void Offers::map_offer(std::uint32_t peer, std::uint32_t place, std::uint32_t nu
 void Offers::use(std::uint32_t peer, std::uint32_t place, std::uint32_t number,
                  const void *memory) {
   std::uint64_t packet[packet_words];
-  pack(reinterpret_cast<std::uint64_t>(memory), number, packet);
+  store_packet(packet, reinterpret_cast<std::uint64_t>(memory), number);
   store_words(state_->mapped[peer][place], packet, packet_words, stream_);
 }
 
@@ -207,10 +196,10 @@ void Offers::retire_taken_back() {
   for (std::uint32_t peer = 0; peer < max_peers; ++peer)
     for (std::uint32_t place = 0; place < max_offers; ++place) {
       Mapping &mapping = mapped_[peer][place];
-      std::uint64_t begin[packet_words];
+      std::uint64_t begin[packet_words], ignored = 0;
       if (mapping.memory != nullptr &&
           load_words(theirs_[peer][place].begin, begin, packet_words, stream_) &&
-          !shows(begin, mapping.number))
+          !load_packet(begin, mapping.number, ignored))
         retired_.push_back(std::exchange(mapping, {}));
     }
 }
