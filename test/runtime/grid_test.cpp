@@ -272,8 +272,8 @@ TEST_F(Grid, promotions_in_a_row) {
 TEST_F(Grid, rounds_wrap) {
   constexpr unsigned blocks = 3;
   for (std::uint32_t before_wrap = 0; before_wrap < 12; ++before_wrap) {
-    const std::uint32_t first_round = (1u << 30) - 1 - before_wrap;
-    proxy.state.command = first_round << 2;
+    const std::uint32_t first_round = (1u << (32 - device::command_bits)) - 1 - before_wrap;
+    proxy.state.command = first_round << device::command_bits;
     std::memset(device.data, 0, staged);
     std::size_t before = proxy.calls.size();
     proxy.run({blocks, 8}, [=, state = &proxy.state, device = device.data, wrong = wrong.data] {
