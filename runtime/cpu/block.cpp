@@ -39,12 +39,12 @@ Activity Block::pass() {
   blockIdx = index_;
   blockDim = kernel_.launch.block;
   gridDim = kernel_.launch.grid;
-  Activity most = Activity::waited;
   if (arrived_at_grid_ && kernel_.grid.passed(grid_round_)) {
     arrived_at_grid_ = false;
     wake(at_grid_);
   }
   running_.swap(ready_);
+  Activity most = running_.empty() ? Activity::waited : Activity::none;
   for (GpuThread *thread : running_) {
     resume(*thread);
     most = std::max(most, activity_);
@@ -120,13 +120,17 @@ void Block::yield(Activity activity) {
   GpuThread &thread = *current;
   ready_.push_back(&thread);
   activity_ = activity;
+  if (activity == Activity::waited)
+    warps_[thread.rank / warp_threads].since_wait = 0;
   thread.fiber->suspend();
 }
 
 void Block::suspend(GpuThread &thread, Wait wait, Place place) {
   thread.wait = wait;
   thread.place = place;
-  activity_ = Activity::progress;
+  const bool looks = wait == Wait::warp &&
+                     warps_[thread.rank / warp_threads].since_wait < exchanges_of_a_look;
+  activity_ = looks ? Activity::none : Activity::progress;
   thread.fiber->suspend();
 }
 
@@ -242,6 +246,7 @@ bool Block::deliver_if_complete(unsigned warp, std::size_t index) {
       wake(thread);
   }
   open.erase(open.begin() + static_cast<std::ptrdiff_t>(index));
+  ++warps_[warp].since_wait;
   return true;
 }
 

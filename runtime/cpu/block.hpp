@@ -29,8 +29,9 @@ struct GpuThread {
   Place place{}; // where it waits
 };
 
-// What a turn of a thread, or of all of a block's, amounted to.
-enum class Activity { waited, polled, progress };
+// What a turn of a thread, or of all of a block's, amounted to. none: an exchange in a warp that waits
+// for something else: the lanes tell each other what they have seen.
+enum class Activity { none, waited, polled, progress };
 
 class Block {
 public:
@@ -60,8 +61,10 @@ private:
     WarpValues values;
     WarpValues *results[32]; // on the waiting lanes' own stacks
   };
+  static constexpr unsigned exchanges_of_a_look = 8; // more than a warp's look at what it waits for takes
   struct Warp {
     unsigned living = 0;
+    unsigned since_wait = exchanges_of_a_look; // exchanges since a lane waited last
     std::vector<Exchange> open;
   };
   struct Barrier {

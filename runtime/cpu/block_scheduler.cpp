@@ -89,7 +89,7 @@ void BlockScheduler::work() {
 // One turn for every resident block. A block is admitted in each turn, so that what the resident
 // ones wait for comes to run even if they never stop being busy.
 Activity BlockScheduler::pass(Worker &worker) {
-  Activity most = Activity::waited;
+  Activity most = Activity::none;
   for (std::size_t i = 0; i < worker.resident.size();) {
     Block &block = *worker.resident[i];
     most = std::max(most, block.pass());
@@ -215,6 +215,8 @@ void BlockScheduler::end_block(Block &block) {
 // What waits here waits for another OS thread or process: first stay ready for it, then leave it
 // the core. Polling atomics may also be work, so those passes give way but never sleep.
 void BlockScheduler::back_off(Worker &worker, Activity activity) {
+  if (activity == Activity::none)
+    return;
   if (activity == Activity::progress) {
     worker.fruitless = 0;
     return;

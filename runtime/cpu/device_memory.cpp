@@ -163,6 +163,12 @@ bool DeviceMemory::find(const void *pointer, Found &found) {
   return true;
 }
 
+bool DeviceMemory::has_freed(const void *pointer) {
+  std::lock_guard lock(mutex_);
+  auto it = holder(reinterpret_cast<std::uintptr_t>(pointer));
+  return it != allocations_.end() && it->second.freed;
+}
+
 bool DeviceMemory::describe(const void *pointer, char *text, std::size_t room) {
   // The fault may have come from within this class: never wait for ever.
   std::unique_lock lock(mutex_, std::chrono::milliseconds(200));

@@ -35,6 +35,8 @@ public:
   int file() const { return file_; }
   // What holds this address; freed memory does not count.
   bool find(const void *pointer, Found &found);
+  // Whether the last allocation that held this address was freed, not long ago.
+  bool has_freed(const void *pointer);
   // For reports, also from a signal handler: names the allocation at or near the address.
   bool describe(const void *address, char *text, std::size_t room);
   // Fails if bytes between an allocation's end and its guard zone were written.
