@@ -8,9 +8,12 @@
 #include "../transport/gpu_aware.hpp"
 #include "report.hpp"
 #include "settings.hpp"
+#include "transports.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <utility>
 
 namespace gmpi {
 
@@ -127,11 +130,9 @@ void DeviceQueue::allocate_shared() {
   context_.ring_payload =
       allocate_mapped_zeros<unsigned char>(std::size_t(ring_slots) * inline_bytes);
   ring_ = std::make_unique<AttributeRing>(ring, context_.ring_payload, consumed);
-  replies_ = allocate_mapped_zeros<std::uint64_t>(std::size_t(request_slots) * reply_stride);
   releases_ = allocate_mapped_zeros<HostRelease>(request_slots);
   context_.ring = ring;
   context_.consumed = consumed;
-  context_.replies = replies_;
   context_.host_releases = releases_;
   payload_ = allocate_mapped<unsigned char>(std::size_t(request_slots) * inline_bytes);
   context_.payload = payload_;
@@ -153,7 +154,39 @@ void DeviceQueue::allocate_device() {
   check(cudaMemsetAsync(context_.free_slots + launch_slots / 32, 0xff,
                         (request_slots - launch_slots) / 8, stream_),
         "cannot set device memory");
+  allocate_replies();
   add_launch_states();
+}
+
+void DeviceQueue::allocate_replies() {
+  if (settings().gdrcopy)
+    against_gdrcopy_ = map_replies();
+  static std::atomic<bool> said{false};
+  if (!against_gdrcopy_.empty() && !said.exchange(true))
+    say("GMPI_GDRCOPY is 1, but completions lie in the host's memory: %s",
+        against_gdrcopy_.c_str());
+  if (replies_mapping_ == nullptr)
+    context_.replies = replies_ =
+        allocate_mapped_zeros<std::uint64_t>(std::size_t(request_slots) * reply_stride);
+  transports::note_replies(device_, replies_mapping_ != nullptr, against_gdrcopy_);
+}
+
+/// Has them lie in device memory; why that cannot be, otherwise.
+std::string DeviceQueue::map_replies() {
+  constexpr std::size_t bytes = std::size_t(request_slots) * reply_stride * sizeof(std::uint64_t);
+  constexpr std::size_t page = GdrMapping::page_bytes;
+  static_assert(bytes % page == 0, "nothing else lies in the pages that the host writes");
+  auto mapping = std::make_unique<GdrMapping>();
+  if (std::string why = mapping->open(); !why.empty())
+    return why;
+  auto memory = reinterpret_cast<std::uintptr_t>(allocate_on_device<char>(bytes + page - 1));
+  auto *first_page = reinterpret_cast<std::uint64_t *>((memory + page - 1) / page * page);
+  if (std::string why = mapping->map(first_page, bytes, stream_); !why.empty())
+    return why;
+  context_.replies = first_page;
+  replies_ = mapping->words();
+  replies_mapping_ = std::move(mapping);
+  return "";
 }
 
 void DeviceQueue::fill_datatypes() {
@@ -273,8 +306,14 @@ void DeviceQueue::reply(std::uint32_t slot, std::uint32_t turn, const Reply &rep
   for (; used < all; ++used)
     words[reply_words + used] = tag_word(0, turn);
   std::uint64_t *to = replies_ + std::size_t(slot) * reply_stride;
-  for (std::uint32_t i = reply_words + all; i-- > 0;) // a single thread waits for the first two
-    __atomic_store_n(to + i, words[i], __ATOMIC_RELEASE);
+  const bool mapped = replies_mapping_ != nullptr;
+  store_reply(
+      reply_words + all,
+      [&](std::uint32_t i) { __atomic_store_n(to + i, words[i], __ATOMIC_RELEASE); },
+      [&] {
+        if (mapped) // else the last may stay in the processor for as long as a millisecond
+          fence_mapped_writes();
+      });
 }
 
 void DeviceQueue::release_from_host(std::uint32_t slot, std::uint32_t turn) {
@@ -286,6 +325,7 @@ void DeviceQueue::release_from_host(std::uint32_t slot, std::uint32_t turn) {
 }
 
 DeviceQueue::~DeviceQueue() {
+  replies_mapping_.reset(); // before the memory that it maps
   for (void *memory : on_device_)
     cudaFree(memory);
   for (void *memory : mapped_)

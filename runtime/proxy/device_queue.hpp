@@ -7,6 +7,7 @@
 
 #include "../launch/launch.hpp"
 #include "../queue/attribute_ring.hpp"
+#include "../transport/gdrcopy.hpp"
 #include "../transport/staging_pool.hpp"
 #include "comm_sizes.hpp"
 
@@ -14,6 +15,7 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace gmpi {
@@ -46,6 +48,10 @@ public:
   unsigned char *payload(std::uint32_t slot) const {
     return payload_ + std::size_t(slot) * inline_bytes;
   }
+
+  /// Why the Replies lie in the host's memory though GMPI_GDRCOPY asks for the device's. Empty:
+  /// they lie where it says.
+  const std::string &against_gdrcopy() const { return against_gdrcopy_; }
 
   /// Writes `reply` as number `turn` of the request slot; `data`: reply.bytes, where its kind is
   /// done_beside.
@@ -82,6 +88,8 @@ public:
 private:
   void allocate_shared();
   void allocate_device();
+  void allocate_replies();
+  std::string map_replies();
   void fill_datatypes();
   void fill_modules();
   void add_launch_states();
@@ -95,7 +103,9 @@ private:
   cudaStream_t stream_ = nullptr;
   Context context_{};
   std::vector<void *> mapped_, on_device_;
-  std::uint64_t *replies_ = nullptr;
+  std::unique_ptr<GdrMapping> replies_mapping_; ///< null: the Replies lie in the host's memory
+  std::string against_gdrcopy_;
+  std::uint64_t *replies_ = nullptr; ///< where the host writes them
   /// By slot: the most words of data that a Reply has had behind it. So many are written every time,
   /// so that none ever shows a later Reply's turn.
   std::vector<std::uint8_t> data_words_ = std::vector<std::uint8_t>(request_slots);

@@ -63,6 +63,7 @@ Settings read() {
       static_cast<std::size_t>(number("GMPI_GPU_AWARE_KB", 64, most_gpu_aware_kb) * 1024);
   settings.stats = number("GMPI_STATS", 0, 1) != 0;
   settings.peer = number("GMPI_PEER", 0, 1) != 0;
+  settings.gdrcopy = number("GMPI_GDRCOPY", 0, 1) != 0;
   return settings;
 }
 

@@ -10,6 +10,8 @@
 //   GMPI_GPU_AWARE=A   auto: MPI is given the addresses of device memory where it says that it takes them, and a
 //                      trial at start shows that it does; 1: that is asserted (default: 0, it is not)
 //   GMPI_GPU_AWARE_KB=N  messages longer than N KiB are (default, and least, 64)
+//   GMPI_GDRCOPY=1     Replies lie in the GPU's memory, which the host writes by way of GDRCopy, where that is
+//                      installed (default: 0, in the host's memory)
 //   GMPI_STATS=1       MPI_Finalize tells what each kernel's MPI calls have cost, and how messages went
 #pragma once
 
@@ -31,6 +33,7 @@ struct Settings {
   std::size_t gpu_aware_above; ///< bytes: messages up to so many are never given to MPI where they lie
   bool stats;
   bool peer;
+  bool gdrcopy;
 };
 
 /// A value that is no number, or out of range, ends the program; its last words name the variable, the

@@ -1,4 +1,5 @@
-// GMPI_STATS=1 tells how much went by each transport, and why not from kernel to kernel.
+// GMPI_STATS=1 tells how much went by each transport, why not from kernel to kernel, and where
+// completions lie.
 // RUN: %gmpicxx %all-lowerings %s -o %t
 // RUN: env GMPI_STATS=1 GMPI_LOWER=queue %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefix=HOST --implicit-check-not='{{^gmpi: rank 0:}}'
 // RUN: env GMPI_STATS=1 GMPI_LOWER=split %mpiexec -n 2 %t 2>&1 | FileCheck %s --check-prefix=HOST --implicit-check-not='{{^gmpi: rank 0:}}'
@@ -13,6 +14,7 @@
 // Three calls with an int, one with 40000, two with a byte, two with nothing.
 // HOST-DAG: {{^}}gmpi: rank 0: kernel exchange (
 // HOST-DAG: {{^}}gmpi: rank 0: kernel combine (
+// HOST-DAG: {{^}}gmpi: rank 0: completions lie in the host's memory{{$}}
 // HOST-DAG: {{^}}gmpi: rank 0: inline: 7 calls, 14 bytes sent{{$}}
 // HOST-DAG: {{^}}gmpi: rank 0: staged: 1 calls, 160000 bytes sent{{$}}
 // HOST-DAG: {{^}}gmpi: rank 0: device pointers are not given to MPI in {{queue|split}}: 1 calls: the MPI library does not say that it takes them{{$}}
@@ -23,6 +25,7 @@
 // PEER-DAG: {{^}}gmpi: rank 0: kernel combine (
 // PEER-DAG: {{^}}gmpi: rank 0: from kernel to kernel: 6 messages and collective calls, 160012 bytes sent{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: of these messages, 0 long ones were stored where they belong, and 1 went through a ring{{$}}
+// PEER-DAG: {{^}}gmpi: rank 0: completions lie in the host's memory{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: inline: 2 calls, 2 bytes sent{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: not from kernel to kernel: 1 calls on MPI_COMM_WORLD: a reduction that kernels leave to MPI{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: not from kernel to kernel: 1 calls on halo: a reduction that kernels leave to MPI{{$}}
@@ -30,12 +33,14 @@
 // Nobody else is there.
 // ALONE-DAG: {{^}}gmpi: rank 0: kernel exchange (
 // ALONE-DAG: {{^}}gmpi: rank 0: kernel combine (
+// ALONE-DAG: {{^}}gmpi: rank 0: completions lie in the host's memory{{$}}
 // ALONE-DAG: {{^}}gmpi: rank 0: inline: 7 calls, 14 bytes sent{{$}}
 // ALONE-DAG: {{^}}gmpi: rank 0: staged: 1 calls, 160000 bytes sent{{$}}
 // ALONE-DAG: {{^}}gmpi: rank 0: device pointers are not given to MPI in {{queue|split}}: 1 calls: the MPI library does not say that it takes them{{$}}
 //
 // MANY-COUNT-8: {{^}}gmpi: rank 0: messages between kernels go by way of the host: there are too many such communicators{{$}}
 // MANY-DAG: {{^}}gmpi: rank 0: kernel exchange (
+// MANY-DAG: {{^}}gmpi: rank 0: completions lie in the host's memory{{$}}
 // MANY-DAG: {{^}}gmpi: rank 0: inline: 2 calls, 8 bytes sent{{$}}
 // MANY-DAG: {{^}}gmpi: rank 0: not from kernel to kernel: 2 calls on last: there are too many such communicators{{$}}
 //
@@ -44,6 +49,7 @@
 //
 // A long wait, of which the proxy is told, is no call of the proxy's.
 // WAIT-DAG: {{^}}gmpi: rank 0: kernel exchange ({{.*}}statistics.cu:{{[0-9]+}}), queue: 1 launches, 0 MPI calls{{$}}
+// WAIT-DAG: {{^}}gmpi: rank 0: completions lie in the host's memory{{$}}
 // WAIT-DAG: {{^}}gmpi: rank 0: from kernel to kernel: 2 messages and collective calls, 8 bytes sent{{$}}
 //
 // ERRORS-DAG: {{^}}gmpi: rank 0: not from kernel to kernel: 1 calls on MPI_COMM_WORLD: derived datatypes{{$}}

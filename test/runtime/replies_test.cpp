@@ -1,38 +1,16 @@
 // Replies with both ends on the host: their turns, which outlive a slot's uses, parts that arrive
 // late, data that comes with them.
+#include "numbered_reply.hpp"
 #include "queue_memory.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
 
 using namespace gmpi;
-
-namespace {
-
-Reply numbered(std::uint64_t n, ReplyKind kind = ReplyKind::copy_out) {
-  Reply reply{};
-  reply.kind = kind;
-  reply.error = -static_cast<int>(n % 1000);
-  reply.bytes = n;
-  reply.address = reinterpret_cast<void *>(n * 16);
-  reply.offset = n * 3;
-  reply.source = static_cast<int>(n % 77);
-  reply.tag = static_cast<int>(n);
-  reply.message_bytes = n * 5;
-  return reply;
-}
-
-bool is_number(const Reply &reply, std::uint64_t n) {
-  Reply wanted = numbered(n);
-  return reply.error == wanted.error && reply.bytes == n && reply.address == wanted.address &&
-         reply.offset == wanted.offset && reply.source == wanted.source &&
-         reply.tag == wanted.tag && reply.message_bytes == wanted.message_bytes;
-}
-
-} // namespace
 
 TEST(Replies, none_yet) {
   QueueMemory memory;
@@ -90,6 +68,24 @@ TEST(Replies, partly_arrived) {
     EXPECT_EQ(reply.kind, kind);
     EXPECT_EQ(reply.bytes, 4u);
     EXPECT_EQ(reply.error, -4);
+  }
+}
+
+/// What the host stores, and where its fences stand: each word once, the first two last of all.
+TEST(Replies, order_of_stores) {
+  for (std::uint32_t count : {reply_words, reply_words + 2, reply_stride}) {
+    std::vector<std::uint32_t> stored, at_fences;
+    store_reply(
+        count, [&](std::uint32_t i) { stored.push_back(i); },
+        [&] { at_fences.push_back(static_cast<std::uint32_t>(stored.size())); });
+    ASSERT_EQ(at_fences, (std::vector<std::uint32_t>{count - 2, count}));
+    std::sort(stored.begin(), stored.end() - 2);
+    EXPECT_EQ(stored[0], 2u);
+    EXPECT_EQ(stored[count - 3], count - 1);
+    EXPECT_EQ(std::adjacent_find(stored.begin(), stored.end() - 2), stored.end() - 2);
+    std::sort(stored.end() - 2, stored.end());
+    EXPECT_EQ(stored[count - 2], 0u);
+    EXPECT_EQ(stored[count - 1], 1u);
   }
 }
 

@@ -113,3 +113,19 @@ TEST(Settings, gpu_aware) {
   EXPECT_EXIT(read_gpu_aware("1", "-5", GpuAware::on, 0), bad,
               "GMPI_GPU_AWARE_KB is '-5', which is no number from 0 to 1073741824");
 }
+
+/// Ends the process: with 0 if the setting is as expected.
+static void read_gdrcopy(const char *value, bool expected) {
+  setenv("GMPI_GDRCOPY", value, 1);
+  std::_Exit(gmpi::settings().gdrcopy == expected ? 0 : 2);
+}
+
+TEST(Settings, gdrcopy) {
+  EXPECT_EXIT(read_gdrcopy("", false), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(read_gdrcopy("0", false), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(read_gdrcopy("1", true), testing::ExitedWithCode(0), "^$");
+  for (const char *value : {"auto", "2", "-1"})
+    EXPECT_EXIT(read_gdrcopy(value, false), testing::ExitedWithCode(1),
+                "^gmpi: GMPI_GDRCOPY is '" + std::string(value) +
+                    "', which is no number from 0 to 1; correct it or unset it\n$");
+}
