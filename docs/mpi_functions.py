@@ -11,7 +11,7 @@ table = root / "runtime" / "mpi" / "functions.def"
 page = root / "docs" / "mpi-functions.md"
 
 KINDS = {
-    "blocking": "returns when the operation is done",
+    "blocking": "returns when the operation is done (`MPI_Iprobe`: when it has looked)",
     "collective": "called by every rank of the communicator; returns when done",
     "nonblocking": "returns a request",
     "completion": "waits for, or tests, requests",

@@ -3,6 +3,7 @@
 # tests (runtime/) and GPU runs (gpu/) are suites of their own. Everything a test may say is set up in
 # cmake/lit/gmpi.cfg.py, which users' tests load too.
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import subprocess
 lit_config.load_config(config, os.path.join(config.gmpi_source_dir, "cmake/lit/gmpi.cfg.py"))
 config.name = "gmpi" + config.gmpi_suite_suffix
 config.available_features.add("suite" + config.gmpi_suite_suffix) # suite-thread: under ThreadSanitizer
+config.available_features.add(platform.machine()) # x86_64, aarch64
 config.test_source_root = os.path.join(config.gmpi_source_dir, "test")
 config.test_exec_root = os.path.join(config.gmpi_binary_dir, "test")
 excludes = {"Inputs", "gpu", "runtime", "CMakeLists.txt"}

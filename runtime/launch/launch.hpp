@@ -115,6 +115,10 @@ template <class... P> struct Converted {
 ///   namespace gmpi { void prefer_lowering(const char *); }
 /// Any thread. Any other name ends the program.
 void prefer_lowering(const char *name);
+/// Why long messages of kernels for the queue, or of split ones, are staged; empty where MPI is given the
+/// device's memory. For programs that tell, after MPI_Init; any thread. Declared as above:
+///   namespace gmpi { const char *why_staged(bool split); }
+const char *why_staged(bool split);
 
 /// Registers a kernel when the program starts. Defined by translated files, one a kernel.
 class Kernel {

@@ -60,6 +60,15 @@ GMPI_HOST_DEVICE constexpr bool takes_device_memory(Function function) {
   return function != Function::Reduce && function != Function::Allreduce;
 }
 
+/// Whether the call only tells of a message, which stays where it is.
+GMPI_HOST_DEVICE constexpr bool probes(Function function) {
+  return function == Function::Probe || function == Function::Iprobe;
+}
+/// Whether it looks once, and tells by a flag whether it has found what it was asked for.
+GMPI_HOST_DEVICE constexpr bool tells_flag(Function function) {
+  return function == Function::Test || function == Function::Iprobe;
+}
+
 /// Whether the caller wants the message's source, tag and length.
 GMPI_HOST_DEVICE inline bool wants_status(const Arguments &a) {
   return a.status != nullptr && a.status != MPI_STATUS_IGNORE;
@@ -75,6 +84,8 @@ GMPI_HOST_DEVICE inline bool goes_nowhere(Function function, const Arguments &a)
     return a.dest == MPI_PROC_NULL;
   case Function::Recv:
   case Function::Irecv:
+  case Function::Probe:
+  case Function::Iprobe:
     return a.source == MPI_PROC_NULL;
   default:
     return false;

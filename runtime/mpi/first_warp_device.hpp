@@ -30,7 +30,8 @@ template <Scope S> GMPI_DEVICE void tell_end_of_call() {
 
 /// Whether every thread is given something else than the call's error by it.
 template <Function F> GMPI_DEVICE bool returns_something(const Arguments &a) {
-  return kind_of(F) == Kind::nonblocking || kind_of(F) == Kind::completion || wants_status(a);
+  return kind_of(F) == Kind::nonblocking || kind_of(F) == Kind::completion || tells_flag(F) ||
+         wants_status(a);
 }
 
 /// Whether a block that another has made the grid's call for needs no more of it.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "alone_device.hpp"
+#include "probe_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -137,9 +138,12 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
   } else if constexpr (F == Function::Recv) {
     receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, begun);
     return team.shared().result;
+  } else if constexpr (probes(F)) {
+    probe(team, call, comm, a.source, a.recv_tag);
+    return team.shared().result;
   } else if constexpr (F == Function::Irecv) {
     begin_to_receive(team, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
-                     begun == Begun::receiving);
+                     begun == Begun::receiving, false);
     CallResult result{};
     result.request = request_for(team.shared().request);
     return result;

@@ -11,13 +11,6 @@
 
 namespace gmpi::device::peer {
 
-GMPI_DEVICE std::uint64_t *packet_at(std::uint64_t *ring, unsigned long long first,
-                                     unsigned long long packet) {
-  unsigned long long place =
-      (first * slot_packets + packet) & (std::uint64_t(channel_slots) * slot_packets - 1);
-  return ring + place * packet_words;
-}
-
 GMPI_DEVICE void store_packet(std::uint64_t *to, std::uint64_t data, std::uint32_t lap) {
   std::uint64_t mark = std::uint64_t(lap) << 32;
   store_system(to, (data & 0xffffffffu) | mark, data >> 32 | mark);

@@ -2,12 +2,12 @@
 // which every rank stores its part into every other's memory and reads what the others have stored
 // into its own.
 //
-// Invariant: a rank begins round n + 1 when all ranks have begun round n, so round n + 2 may take
-// round n's memory. Every rank combines the parts in the order of ranks: all get the same bits.
+// Invariant: a rank begins a call's only round n + 1 when all ranks have begun round n, so round
+// n + 2 may take round n's memory. (For calls of several see long_collectives_device.hpp.) Every
+// rank combines the parts in the order of ranks: all get the same bits.
 #pragma once
 
-#include "receive_device.hpp"
-#include "reduce_device.hpp"
+#include "long_collectives_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -153,9 +153,8 @@ GMPI_DEVICE Range range_of_block(const Round &round) {
   const std::uint32_t packets = data_packets(round);
   if (!round.shared)
     return {0, packets};
-  const std::uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const std::uint32_t each = (packets + grid_blocks() - 1) / grid_blocks();
-  const std::uint32_t low = each * block < packets ? each * block : packets;
+  const std::uint32_t low = each * block_index() < packets ? each * block_index() : packets;
   return {low, packets - low < each ? packets : low + each};
 }
 
@@ -242,17 +241,7 @@ GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) 
   }
   if (!round.soon) {
     if (team.leads())
-      team.shared().wait = {Wait::others,
-                            call,
-                            &comm,
-                            nothing,
-                            0,
-                            0,
-                            round.number,
-                            round.root < 0 ? 0 : round.root,
-                            0,
-                            0,
-                            nothing};
+      team.shared().wait = wait_for_begin(call, comm, round);
     if constexpr (Team::scope == Scope::grid)
       round.shared ? wait_for(BlockTeam{team.leader}) : wait_for(team);
     else
@@ -266,7 +255,8 @@ GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) 
 }
 
 /// `root`: below 0 where there is none. `reduction`: none for MPI_Barrier and MPI_Bcast. `begun`:
-/// shared().round tells of the first round, of which this rank's part has been written.
+/// shared().round tells of the only round, of which this rank's part has been written. What lies in
+/// local memory goes by way of comm.scratch, a round at a time.
 template <class Team>
 GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send_data,
                               void *receive_data, std::uint64_t bytes, int root,
@@ -283,17 +273,19 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
   if (team.leads() && !begun) {
     count_call(*context.peer, sends ? bytes : 0);
   }
+  const bool several = bytes > round_bytes;
   std::uint64_t done = 0;
   do {
-    std::uint64_t left = bytes - done;
-    auto part = static_cast<std::uint32_t>(left < round_bytes ? left : round_bytes);
+    const std::uint64_t left = bytes - done;
+    const std::uint64_t part = left < round_bytes || !(local_in || local_out) ? left : round_bytes;
     if (local_in)
       send_to(team, comm.scratch, in + done, part);
     if (team.leads()) {
       Round &round = shared.round;
       if (!begun)
         note_comm(round, comm, 0, 1);
-      round.bytes = part;
+      round.bytes = static_cast<std::uint32_t>(part); // where that is all
+      round.length = part;
       round.root = broadcast ? root : -1;
       round.reduction = reduction;
       round.datatype = datatype;
@@ -302,8 +294,7 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
       round.out = !receives ? nullptr : local_out ? comm.scratch + round_bytes : out + done;
     }
     team.sync(); // (all look at what the round says)
-    exchange_parts(team, call, comm, begun);
-    begun = false;
+    several ? exchange_rounds(team, call, comm) : exchange_parts(team, call, comm, begun);
     if (local_out)
       receive_from(team, out, done, comm.scratch + round_bytes, part, done + part == bytes);
     done += part;

@@ -31,6 +31,9 @@ struct Allocation {
 
 /// The allocation that holds `address`; false where none is known, or it is not memory of `device`.
 bool find_allocation(std::uint64_t address, int device, Allocation &found);
+/// Of an address that kernels have used: whether what was there has been freed. (On a GPU: CUDA knows
+/// of nothing there.)
+bool has_been_freed(std::uint64_t address);
 /// Whether it has not been freed.
 bool still_allocated(const Allocation &allocation);
 /// False where it is of a kind that other processes cannot map.

@@ -87,6 +87,10 @@ bool find_allocation(std::uint64_t address, int, Allocation &found) {
   return true;
 }
 
+bool has_been_freed(std::uint64_t address) {
+  return cpu::device_memory().has_freed(reinterpret_cast<void *>(address));
+}
+
 bool still_allocated(const Allocation &allocation) {
   Allocation now;
   return find_allocation(allocation.begin, 0, now) && now.id == allocation.id;

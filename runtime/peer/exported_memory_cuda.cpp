@@ -82,6 +82,13 @@ bool find_allocation(std::uint64_t address, int device, Allocation &found) {
   return found.id != 0;
 }
 
+bool has_been_freed(std::uint64_t address) {
+  cudaPointerAttributes attributes{};
+  return succeeded(
+             cudaPointerGetAttributes(&attributes, reinterpret_cast<const void *>(address))) &&
+         attributes.type == cudaMemoryTypeUnregistered;
+}
+
 bool still_allocated(const Allocation &allocation) {
   return id_of_allocation(allocation.begin) == allocation.id;
 }

@@ -20,12 +20,4 @@ inline void store_packet(std::uint64_t *to, std::uint64_t data, std::uint32_t la
   __atomic_store_n(to + 1, data >> 32 | mark, __ATOMIC_RELAXED);
 }
 
-/// Packet number `packet` of those from slot number `first` on.
-inline std::uint64_t *packet_at(std::uint64_t *ring, unsigned long long first,
-                                unsigned long long packet) {
-  const unsigned long long place =
-      (first * slot_packets + packet) % (std::uint64_t(channel_slots) * slot_packets);
-  return ring + place * packet_words;
-}
-
 } // namespace gmpi::peer

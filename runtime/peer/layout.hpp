@@ -53,6 +53,13 @@ constexpr std::uint32_t small_bytes = 1024;
 constexpr std::uint32_t round_bytes = 65536;
 /// The first says hello, and how many of the others this rank has written.
 constexpr std::uint32_t round_packets = round_bytes / packet_bytes + 1;
+/// Of a call of several rounds, as much as a warp carries at once.
+constexpr std::uint32_t section_packets = 32;
+constexpr std::uint32_t section_bytes = section_packets * packet_bytes;
+constexpr std::uint32_t round_sections = round_bytes / section_bytes;
+/// So many rounds have memory of their own (a power of two), and so many may be written before one
+/// has been read.
+constexpr std::uint32_t round_places = 8, rounds_ahead = round_places / 2;
 
 GMPI_HOST_DEVICE constexpr std::uint64_t packets_for(std::uint64_t bytes) {
   return header_packets + (bytes + packet_bytes - 1) / packet_bytes;
@@ -64,6 +71,19 @@ GMPI_HOST_DEVICE constexpr std::uint64_t slots_for(std::uint64_t bytes) {
 /// What the packets of slot number `slot` carry.
 GMPI_HOST_DEVICE constexpr std::uint32_t lap_of(unsigned long long slot) {
   return static_cast<std::uint32_t>(slot / channel_slots) + 1;
+}
+/// Packet number `packet` of those from slot number `first` on.
+GMPI_HOST_DEVICE inline std::uint64_t *packet_at(std::uint64_t *ring, unsigned long long first,
+                                                 unsigned long long packet) {
+  const unsigned long long place =
+      (first * slot_packets + packet) % (std::uint64_t(channel_slots) * slot_packets);
+  return ring + place * packet_words;
+}
+/// Where rank `from` of `size` puts its packets of collective round number `round`, in the memory
+/// of a rank's rounds: [round_places][size][round_packets].
+GMPI_HOST_DEVICE inline std::uint64_t *part_of_round(std::uint64_t *memory, std::uint32_t round,
+                                                     int size, int from) {
+  return memory + (std::size_t(round % round_places) * size + from) * round_packets * packet_words;
 }
 /// Never what an acknowledgement's packet shows that has been cleared.
 GMPI_HOST_DEVICE constexpr std::uint32_t lap_of_serial(std::uint32_t serial) {
@@ -160,6 +180,10 @@ constexpr std::uint32_t ack_packets = 2;
 struct Match {
   std::uint32_t request, serial, place, number;
 };
+/// Where the answer to a rank's request is written, in its memory for these.
+GMPI_HOST_DEVICE inline std::uint64_t *ack_at(std::uint64_t *acks, std::uint32_t request) {
+  return acks + request * ack_packets * packet_words;
+}
 GMPI_HOST_DEVICE constexpr std::uint64_t pack_match(const Match &match) {
   static_assert(max_requests <= 1u << 10 && max_offers <= 1u << 6);
   return match.request | std::uint64_t(match.place) << 10 |
@@ -244,8 +268,9 @@ struct Comm {
   std::uint32_t context; ///< the same on all its ranks, and no other's there; 0: free
   std::int32_t rank, size;
   std::uint32_t round; ///< of collective calls, so far
-  /// By rank: [2][size][round_packets], in that rank's memory; where they run on several hosts, all
-  /// in ours: the relay reads what this rank writes there, and writes what the others send.
+  /// By rank: [round_places][size][round_packets], in that rank's memory; where they run on
+  /// several hosts, all in ours: the relay reads what this rank writes there, and writes what the
+  /// others send.
   std::uint64_t *rounds[max_peers];
   unsigned char *scratch;           ///< [2][round_bytes]
   std::uint16_t peer_of[max_peers]; ///< by rank

@@ -27,7 +27,7 @@ constexpr std::size_t kept_bytes =
     std::size_t(small_kept) * small_bytes + std::size_t(large_kept) * eager_bytes;
 
 std::size_t bytes_of_rounds(int ranks) {
-  return std::size_t(2) * ranks * round_packets * packet_words * sizeof(std::uint64_t);
+  return std::size_t(round_places) * ranks * round_packets * packet_words * sizeof(std::uint64_t);
 }
 
 /// By rank of `comm`: the one of MPI_COMM_WORLD, or MPI_UNDEFINED.

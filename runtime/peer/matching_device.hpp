@@ -43,10 +43,21 @@ GMPI_DEVICE void unlock(State &state) {
   atomicExch(&state.lock, 0u);
 }
 
-GMPI_DEVICE bool matches(const Request &request, const Header &header, std::uint32_t from) {
-  return request.comm->context == header.context &&
-         (request.peer == any_source || request.peer == from) &&
-         (request.tag == MPI_ANY_TAG || request.tag == header.tag);
+/// What a receive asks for. `peer` may be any_source.
+struct Wanted {
+  std::uint32_t context, peer;
+  std::int32_t tag;
+
+  GMPI_DEVICE bool is(const Header &header, std::uint32_t from) const {
+    return context == header.context && (peer == any_source || peer == from) &&
+           (tag == MPI_ANY_TAG || tag == header.tag);
+  }
+};
+GMPI_DEVICE Wanted wanted_from(const Comm &comm, int source, int tag) {
+  return {comm.context, source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source], tag};
+}
+GMPI_DEVICE Wanted wanted_by(const Request &request) {
+  return {request.comm->context, request.peer, request.tag};
 }
 
 // --- lists, under the lock ---
@@ -92,11 +103,21 @@ struct NextKept {
 
 GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::uint32_t from) {
   return take_first(state.first_posted, state.last_posted, NextRequest{state},
-                    [&](std::uint32_t i) { return matches(state.requests[i], header, from); });
+                    [&](std::uint32_t i) { return wanted_by(state.requests[i]).is(header, from); });
 }
-GMPI_DEVICE std::uint32_t take_kept(State &state, const Request &request) {
+GMPI_DEVICE std::uint32_t take_kept(State &state, const Wanted &wanted) {
   return take_first(state.first_kept, state.last_kept, NextKept{state}, [&](std::uint32_t i) {
-    return matches(request, state.kept[i].header, peer_of_channel(state.kept[i].channel));
+    return wanted.is(state.kept[i].header, peer_of_channel(state.kept[i].channel));
+  });
+}
+/// The same where the first such message has come with its data.
+GMPI_DEVICE std::uint32_t take_kept_with_data(State &state, const Wanted &wanted) {
+  bool announced = false;
+  return take_first(state.first_kept, state.last_kept, NextKept{state}, [&](std::uint32_t i) {
+    const Kept &kept = state.kept[i];
+    const bool found = wanted.is(kept.header, peer_of_channel(kept.channel));
+    announced = announced || (found && kept.header.kind == MessageKind::announced);
+    return found && !announced;
   });
 }
 GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
@@ -143,8 +164,7 @@ GMPI_DEVICE void deactivate(State &state, std::uint32_t index) {
 
 /// The packets that answer this rank's request, in the use that `serial` says.
 GMPI_DEVICE std::uint64_t *ack_of(const State &state, std::uint32_t request, std::uint32_t serial) {
-  std::uint64_t *acks = (serial & answered_far) != 0 ? state.far_acks : state.acks;
-  return acks + request * ack_packets * packet_words;
+  return ack_at((serial & answered_far) != 0 ? state.far_acks : state.acks, request);
 }
 /// Whether the request has been answered. `near`: the first packet of where most answers come.
 GMPI_DEVICE bool is_answered(const State &state, std::uint32_t request, std::uint32_t serial,
@@ -157,7 +177,7 @@ GMPI_DEVICE bool is_answered(const State &state, std::uint32_t request, std::uin
 /// Tells the sender of a message what has matched it.
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header,
                              const Match &match, unsigned long long offset) {
-  std::uint64_t *to = state.peer_acks[from] + header.request * ack_packets * packet_words;
+  std::uint64_t *to = ack_at(state.peer_acks[from], header.request);
   store_packet(to, pack_match(match), lap_of_serial(header.serial));
   if (match.number != 0)
     store_packet(to + packet_words, offset, lap_of_serial(header.serial));

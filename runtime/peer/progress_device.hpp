@@ -33,11 +33,19 @@ struct Alone : OneThread {
 
 // --- the proxy's knowledge ---
 
-/// Tells the proxy of a wait, once it is long: for its reports.
+/// Tells the proxy of a wait, once it is long: for its reports. Not where that takes a request
+/// slot, and none is free, or enough are taken so: others may wait for what the caller is about to
+/// do.
 GMPI_OUT_OF_LINE void tell_of(State &state, Wait &wait) {
+  constexpr std::uint32_t most_told = 256;
+  std::uint32_t slot = wait.request;
+  if (slot == nothing)
+    slot = look(state).told < most_told ? try_acquire_slot(context) : no_slot;
+  if (slot == no_slot)
+    return;
   Attribute attribute = make_attribute(wait.call.function, wait.call.scope, wait.call.site);
   attribute.peer = true;
-  attribute.slot = wait.told = wait.request != nothing ? wait.request : acquire_slot(context);
+  attribute.slot = wait.told = slot;
   attribute.arguments.comm = wait.comm->handle;
   attribute.arguments.dest = attribute.arguments.source = attribute.arguments.root = wait.rank;
   attribute.arguments.send_tag = attribute.arguments.recv_tag = wait.tag;

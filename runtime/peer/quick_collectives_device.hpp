@@ -40,8 +40,8 @@ GMPI_DEVICE Begun exchange_quickly(const Buffers &buffers, Combine combine) {
     GMPI_NO_UNROLL
   for (int to = 0; to < size; ++to)
     if (to != rank)
-      store_packet(part_of(memory_of(round, to), number, size, rank) + lane * packet_words, own,
-                   number);
+      store_packet(part_of_round(memory_of(round, to), number, size, rank) + lane * packet_words,
+                   own, number);
   std::uint64_t value = 0;
   GMPI_NO_UNROLL
   for (int base = 0; base < size; base += at_once) {
@@ -56,7 +56,7 @@ GMPI_DEVICE Begun exchange_quickly(const Buffers &buffers, Combine combine) {
         parts[i] = {};
         if (from >= size || from == rank || lane >= wanted)
           continue;
-        parts[i] = Packet::load(part_of(mine, number, size, from) + lane * packet_words);
+        parts[i] = Packet::load(part_of_round(mine, number, size, from) + lane * packet_words);
         there = there && parts[i].shows(number);
       }
       if (__all_sync(whole_warp, there))

@@ -417,7 +417,8 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
   if (is_local(buffers.out))
     return Begun::nothing;
   if (thread_index() == 0) {
-    begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, share);
+    begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, false,
+                  share);
     if (share.place == nothing) {
       share.result = CallResult{};
       share.result.request = request_for(share.request);

@@ -170,10 +170,43 @@ GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source
   let_channels_go(state, peer, at);
 }
 
+/// Finds a receive's message among those kept: the receive needs no request then. One thread, which
+/// says what the call returns.
+GMPI_OUT_OF_LINE bool receive_kept(State &state, const Comm &comm, int source, int tag,
+                                   unsigned long long room, Share &shared) {
+  if (look(state).kept == 0)
+    return false;
+  lock(state);
+  const std::uint32_t place = take_kept_with_data(state, wanted_from(comm, source, tag));
+  if (place != nothing) {
+    const Kept &kept = state.kept[place];
+    const std::uint32_t from = peer_of_channel(kept.channel);
+    atomicSub(&state.summary.kept, 1u);
+    note_message(shared, comm.rank_of[from], kept.header, kept.header.tag, room);
+    if (kept.header.kind == MessageKind::synchronous)
+      acknowledge(state, from, kept.header);
+    shared.request = nothing;
+    shared.place = place;
+  }
+  unlock(state);
+  return place != nothing;
+}
+
 /// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
+/// `blocking`: shared.request may be `nothing` behind it, see receive_kept().
 GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, int tag, void *data,
-                                    unsigned long long room, bool needs_staging, Share &shared) {
-  std::uint32_t index = shared.request = acquire_slot(context);
+                                    unsigned long long room, bool needs_staging, bool blocking,
+                                    Share &shared) {
+  std::uint32_t index = no_slot;
+  GMPI_NO_UNROLL
+  while ((index = try_acquire_slot(context)) == no_slot) {
+    // Those who have them may wait for what cannot come before others have taken what is kept.
+    if (blocking && receive_kept(state, comm, source, tag, room, shared))
+      return;
+    collect_host_releases(context);
+    rest();
+  }
+  shared.request = index;
   begin_receiving(state, index, comm, source, tag, data, room);
   shared.place = nothing;
   Request &request = state.requests[index];
@@ -194,7 +227,8 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
       prepare_long(state, index);
     lock(state);
   }
-  std::uint32_t place = state.first_kept == nothing ? nothing : take_kept(state, request);
+  std::uint32_t place =
+      state.first_kept == nothing ? nothing : take_kept(state, wanted_by(request));
   if (place == nothing) {
     note_state(request, RequestState::posted);
     atomicAdd(&state.summary.posted, 1u);
@@ -221,15 +255,15 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
 }
 
 /// Begins a receive, and leaves its request in shared().request. A message that had been kept is
-/// copied now. `begun`: it has been found.
+/// copied now. `begun`: it has been found. `blocking`: as begin_receive() says.
 template <class Team>
 GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int tag, void *data,
-                                    unsigned long long room, bool begun) {
+                                    unsigned long long room, bool begun, bool blocking) {
   State &state = *context.peer;
   Share &shared = team.shared();
   bool staged = Team::scope != Scope::thread && is_local(data);
   if (team.leads() && !begun)
-    begin_receive(state, comm, source, tag, data, room, staged, shared);
+    begin_receive(state, comm, source, tag, data, room, staged, blocking, shared);
   team.sync();
   if (shared.place == nothing)
     return;
@@ -237,10 +271,10 @@ GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int
   receive_from(team, data, 0, kept_memory(state, shared.place), bytes < room ? bytes : room, true);
   team.sync();
   if (team.leads()) {
-    Request &request = state.requests[shared.request];
     lock(state);
     give_place(state, shared.place);
-    if (staged) { // nothing lies there
+    if (staged && shared.request != nothing) { // nothing lies there
+      Request &request = state.requests[shared.request];
       give_place(state, request.staging);
       request.staging = nothing;
     }
@@ -324,9 +358,14 @@ template <class Team>
 GMPI_NOINLINE void post_and_wait(Team team, Call call, const Comm &comm, int source, int tag,
                                  void *data, unsigned long long room) {
   team.sync();
-  begin_to_receive(team, comm, source, tag, data, room, false);
+  begin_to_receive(team, comm, source, tag, data, room, false, true);
   std::uint32_t index = team.shared().request;
   team.sync();
+  if (index == nothing) {
+    if (team.shared().truncated)
+      judge_length(team, call, comm.handle);
+    return;
+  }
   finish_request(team, call, comm, index, source, tag, data);
 }
 

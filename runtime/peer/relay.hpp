@@ -39,7 +39,8 @@ public:
   /// Where kernels find answers from there.
   std::uint64_t *far_acks() const { return far_acks_; }
   std::uint64_t *far_news() const { return far_acks_ + Shared::landed_words; } ///< behind them
-  /// `memory` is [2][ranks][round_packets] packets, zeroed; `own`: this rank's place in `ranks`.
+  /// `memory` is [round_places][ranks][round_packets] packets, zeroed; `own`: this rank's place in
+  /// `ranks`.
   void add_rounds(std::uint32_t context, std::uint64_t *memory, const std::vector<int> &ranks,
                   int own);
   /// Afterwards the memory is the caller's.

@@ -164,7 +164,7 @@ bool RelayLink::collect_freed(End &end, unsigned long long from, unsigned long l
 bool RelayLink::collect_answers(RelayOutbox &outbox) {
   const std::size_t before = awaited_.size();
   std::erase_if(awaited_, [&](const Awaited &awaited) {
-    std::uint64_t *at = acks_ + awaited.request * ack_packets * packet_words;
+    std::uint64_t *at = ack_at(acks_, awaited.request);
     std::uint64_t word = 0;
     if (!load_packet(at, lap_of_serial(awaited.serial), word))
       return false;
@@ -183,7 +183,7 @@ bool RelayLink::collect_answers(RelayOutbox &outbox) {
 
 void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
   if (record.what == RelayRecord::match) {
-    store_packet(far_acks_ + record.where * ack_packets * packet_words, *data,
+    store_packet(ack_at(far_acks_, record.where), *data,
                  lap_of_serial(static_cast<std::uint32_t>(record.first)));
     return;
   }

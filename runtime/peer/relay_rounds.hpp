@@ -14,7 +14,7 @@ namespace gmpi::peer {
 
 class RelayRounds {
 public:
-  /// `memory`: [2][size][round_packets] packets, zeroed at first; `rank`: this one.
+  /// `memory`: [round_places][size][round_packets] packets, zeroed at first; `rank`: this one.
   RelayRounds(std::uint64_t *memory, std::uint32_t context, int size, int rank)
       : memory_(memory), context_(context), size_(size), rank_(rank) {}
 
@@ -27,7 +27,7 @@ private:
   Part copy_part();
   void tell(const std::vector<RelayOutbox *> &others, bool with_part);
   std::uint64_t *part_of(std::uint32_t round, std::uint32_t rank) const {
-    return memory_ + (std::size_t(round % 2) * size_ + rank) * round_packets * packet_words;
+    return part_of_round(memory_, round, size_, rank);
   }
 
   std::uint64_t *memory_;

@@ -51,6 +51,7 @@ struct Round {
   const unsigned char *in; ///< null: nothing but that it has begun
   unsigned char *out;      ///< null: the result is not wanted
   std::uint32_t bytes;
+  std::uint64_t length; ///< of a call of several rounds, in bytes: `number` is the first
   int root; ///< of MPI_Bcast: the only part; else below 0
   Reduction reduction;
   Number datatype;

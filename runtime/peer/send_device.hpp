@@ -28,11 +28,11 @@ GMPI_DEVICE MPI_Request request_for(std::uint32_t index) {
                           : encode_request({index, peer_device, context.records[index].serial});
 }
 
-/// A send that does not end at once, in slots that are `free` or not.
+/// A send that does not end at once, in slots that are `free` or not. shared.request is to be its
+/// request.
 GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_t peer, bool free,
                                     Share &shared) {
   Transfer &t = shared.step.transfer;
-  shared.request = acquire_slot(context);
   begin_use(state, shared.request, true, comm, t.data, t.room);
   Request &request = state.requests[shared.request];
   t.header.request = static_cast<std::uint16_t>(shared.request);
@@ -77,12 +77,13 @@ GMPI_DEVICE Taken take(State &state, std::uint32_t peer, unsigned long long slot
   return {taken, taken.first + slots <= free_until};
 }
 
-/// Says what the team does with them. `header` does not say yet what is to come before it.
+/// Says what the team does with them. `header` does not say yet what is to come before it. A
+/// message that waits for its match has its request in shared.request; nobody waits for one who
+/// holds slots: others wait for these.
 GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t peer,
                                 const Header &header, const void *data, Taken taken,
                                 bool nonblocking, Share &shared) {
   Transfer &t = shared.step.transfer;
-  shared.request = nothing;
   shared.step.low = 0;
   shared.step.high = slots_of(header);
   shared.step.kind = taken.free ? Step::write : Step::none;
@@ -94,9 +95,13 @@ GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t pe
   t.header.after = taken.after;
   t.first = taken.first;
   // What lies in local memory is sent, or at least on its way, when the call returns.
-  if (header.kind == MessageKind::eager && (taken.free || !nonblocking || is_local(data)))
-    shared.waits = !taken.free;
-  else
+  if (header.kind == MessageKind::eager) {
+    const bool queued = !taken.free && nonblocking && !is_local(data);
+    const std::uint32_t request = queued ? try_acquire_slot(context) : no_slot;
+    shared.request = request == no_slot ? nothing : request;
+    shared.waits = !taken.free && request == no_slot;
+  }
+  if (shared.request != nothing)
     begin_request(state, comm, peer, taken.free, shared);
 }
 
@@ -115,6 +120,8 @@ GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int t
   Header header = header_of(comm, tag, bytes, synchronous);
   std::uint32_t peer = comm.peer_of[dest];
   unsigned long long slots = slots_of(header);
+  if (header.kind != MessageKind::eager)
+    shared.request = acquire_slot(context);
   Taken taken = take(state, peer, slots, bytes);
   const std::uint32_t *freed = state.channels[peer].out_freed;
   const unsigned long long end = taken.first + slots;

@@ -13,9 +13,10 @@ struct Call {
   Site site;
 };
 
-/// What is waited for: a request's end, slots of a channel, or the others of a collective call.
+/// What is waited for: a request's end, slots of a channel, the others of a collective call or, by
+/// MPI_Probe, a message.
 struct Wait {
-  enum For : std::uint32_t { request_done, slots, others } what;
+  enum For : std::uint32_t { request_done, slots, others, message } what;
   Call call;
   const Comm *comm;
   std::uint32_t request; ///< or `nothing`
@@ -31,6 +32,7 @@ struct Share {
   Step step;
   Wait wait;
   Round round;
+  std::uint32_t carried; ///< of a block's carriers of several rounds, so many have done their share
   std::uint32_t request;    ///< what is left of a call, or `nothing`
   std::uint32_t place;      ///< where its message has been kept, or `nothing`
   bool waits;               ///< slots must become free first

@@ -11,19 +11,13 @@
 
 namespace gmpi::device::peer {
 
-/// Where rank `from` of `size` puts its packets of round `number`, behind `memory`.
-GMPI_DEVICE std::uint64_t *part_of(std::uint64_t *memory, std::uint32_t number, int size,
-                                   int from) {
-  const std::uint32_t half = number % 2;
-  return memory + (std::size_t(half) * size + from) * round_packets * packet_words;
-}
 /// The memory of a rank's.
 GMPI_DEVICE std::uint64_t *memory_of(const Round &round, int rank) {
   return static_cast<std::uint32_t>(rank) < Round::near_ranks ? round.memory[rank]
                                                               : round.comm->rounds[rank];
 }
 GMPI_DEVICE std::uint64_t *part_at(const Round &round, int to, int from) {
-  return part_of(memory_of(round, to), round.number, round.size, from);
+  return part_of_round(memory_of(round, to), round.number, round.size, from);
 }
 
 /// Whether all ranks but this one, of `size`, show that they have begun round `number`, in this
@@ -33,7 +27,7 @@ GMPI_DEVICE bool all_have_begun(std::uint64_t *memory, std::uint32_t number, int
   GMPI_NO_UNROLL
   for (int from = 0; from < size; ++from)
     if (from != rank)
-      all = all && Packet::load(part_of(memory, number, size, from)).shows(number);
+      all = all && Packet::load(part_of_round(memory, number, size, from)).shows(number);
   return all;
 }
 

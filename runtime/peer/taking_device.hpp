@@ -43,6 +43,8 @@ GMPI_DEVICE bool takes(const Comm &comm, const Arguments &a, const Buffers &buff
   } else if constexpr (F == Function::Sendrecv) {
     return (a.dest == MPI_PROC_NULL || sends_well(comm, a, buffers)) &&
            (a.source == MPI_PROC_NULL || receives_well(comm, a, buffers));
+  } else if constexpr (probes(F)) {
+    return receives_well(comm, a, buffers); // but for its buffer, of no elements
   } else if constexpr (F == Function::Barrier) {
     return true;
   } else {

@@ -45,8 +45,7 @@ void Heartbeat::run(double stall_seconds, double timeout_seconds) {
     const double still = std::chrono::duration<double>(now - since).count();
     if (still >= stall_seconds && !std::exchange(said, true))
       say("MPI has not returned for %.0f s from a call that a kernel has asked for: it may wait "
-          "for that "
-          "kernel; GMPI_GPU_AWARE=0 keeps device memory from it",
+          "for that kernel; GMPI_GPU_AWARE=0 keeps device memory from it",
           still);
     if (timeout_seconds > 0 && still >= timeout_seconds) {
       say("GMPI_TIMEOUT is passed");

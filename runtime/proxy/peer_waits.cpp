@@ -40,6 +40,8 @@ std::string peer_text(const Attribute &attribute) {
     return " to " + rank_text(a.comm, a.dest) + ", " + tag_text(a.send_tag);
   case Function::Recv:
   case Function::Irecv:
+  case Function::Probe:
+  case Function::Iprobe:
     return " from " + rank_text(a.comm, a.source) + ", " + tag_text(a.recv_tag);
   case Function::Sendrecv:
     return " to " + rank_text(a.comm, a.dest) + ", " + tag_text(a.send_tag) + ", from " +
@@ -70,12 +72,14 @@ int destination(const Operation &operation) {
   }
 }
 
-/// The rank that the operation still receives from, or MPI_PROC_NULL.
+/// The rank that the operation still receives from, or waits to hear from, or MPI_PROC_NULL.
 int source(const Operation &operation) {
   const Arguments &arguments = operation.attribute.arguments;
   switch (operation.attribute.function) {
   case Function::Recv:
   case Function::Irecv:
+  case Function::Probe:
+  case Function::Iprobe:
     return arguments.source;
   case Function::Sendrecv:
     return operation.requests[1] == MPI_REQUEST_NULL ? MPI_PROC_NULL : arguments.source;

@@ -98,6 +98,8 @@ bool Progress::work() {
   return moved;
 }
 
+bool Progress::take_progress() { return std::exchange(progressed_, false); }
+
 int Progress::take_ended_launches() { return std::exchange(ended_launches_, 0); }
 
 bool Progress::take_attributes() {
@@ -139,6 +141,7 @@ void Progress::end(Operation &operation) {
 
 /// `data` lies in the ring and may be overwritten once this returns.
 void Progress::begin(const Attribute &attribute, const unsigned char *data) {
+  progressed_ |= !tells_flag(attribute.function);
   Operation &operation =
       is_buffered(attribute) ? detached_operation() : operations_[attribute.slot];
   switch (attribute.function) {
@@ -243,6 +246,8 @@ void Progress::communicate(Operation &operation, const unsigned char *data) {
             "themselves (GMPI_PEER, gmpi_assert_kernel_only); run it with GMPI_LOWER=queue, or with a "
             "smaller grid",
             name_of(attribute.function), place(attribute.site).c_str());
+  if (probes(attribute.function))
+    return start_probe(operation);
   if (settings().stats)
     transports::count_reason(attribute);
   if (attribute.in_bytes == unknown_bytes)
@@ -344,6 +349,7 @@ bool Progress::serve_wanting() {
   if (operation.piece == nullptr)
     return false;
   wanting_.pop_front();
+  progressed_ = true;
   operation.phase == Phase::copying_in ? move_in(operation) : move_out(operation);
   return true;
 }
@@ -395,7 +401,8 @@ void Progress::start_mpi(Operation &operation) {
     return fail(operation, operation.error);
   if (is_buffered(operation.attribute) && !operation.attribute.detached)
     detach(operation);
-  if (!gpu_aware::takes_own_messages() && operation.in.bytes > inline_bytes)
+  if (!gpu_aware::takes_own_messages() && operation.in.kind != HostData::direct &&
+      operation.in.bytes > inline_bytes)
     queue_.comm_sizes().learn(arguments.comm); // and the next may go without a copy
   operation.phase = Phase::running;
   running_.push_back(&operation);
@@ -441,7 +448,33 @@ void Progress::wait_for_foreign(Operation &operation) {
   running_.push_back(&operation);
 }
 
-/// A test costs as much as an Attribute: where many operations run, they take turns.
+/// MPI has no nonblocking form of MPI_Probe that ends by itself: it is asked in every pass.
+void Progress::start_probe(Operation &operation) {
+  operation.pending = 1;
+  operation.phase = Phase::running;
+  running_.push_back(&operation);
+}
+
+bool Progress::look_for_message(Operation &operation) {
+  const Arguments &a = operation.attribute.arguments;
+  int found = 0;
+  MPI_Status status;
+  operation.error = PMPI_Iprobe(a.source, a.recv_tag, a.comm, &found, &status);
+  if (operation.error == MPI_SUCCESS && found)
+    note_message(operation, status);
+  if (operation.error != MPI_SUCCESS || found)
+    operation.pending = 0;
+  return operation.pending == 0 || tells_flag(operation.attribute.function);
+}
+
+void Progress::note_message(Operation &operation, const MPI_Status &status) {
+  operation.source = status.MPI_SOURCE;
+  operation.tag = status.MPI_TAG;
+  operation.message_bytes = static_cast<std::size_t>(status_bytes(status));
+}
+
+/// A test costs as much as an Attribute: where many operations run, they take turns. Each has tests of its own: of
+/// several requests that fail at once PMPI_Testsome calls an error handler for one, which does not learn whose it is.
 bool Progress::test_running() {
   constexpr std::size_t tests_a_pass = 32;
   bool moved = false;
@@ -456,6 +489,7 @@ bool Progress::test_running() {
     }
     running_[next_to_test_] = running_.back();
     running_.pop_back();
+    progressed_ |= operation.pending == 0 || !tells_flag(operation.attribute.function);
     finish_mpi(operation);
     moved = true;
   }
@@ -464,6 +498,8 @@ bool Progress::test_running() {
 
 bool Progress::test_one(Operation &operation) {
   Current naming(operation);
+  if (probes(operation.attribute.function))
+    return look_for_message(operation);
   for (MPI_Request &request : operation.requests) {
     if (request == MPI_REQUEST_NULL)
       continue;
@@ -481,11 +517,8 @@ bool Progress::test_one(Operation &operation) {
     bool receives = &request == &operation.requests[1] || operation.foreign != MPI_REQUEST_NULL ||
                     operation.attribute.function == Function::Recv ||
                     operation.attribute.function == Function::Irecv;
-    if (receives) {
-      operation.source = status.MPI_SOURCE;
-      operation.tag = status.MPI_TAG;
-      operation.message_bytes = static_cast<std::size_t>(status_bytes(status));
-    }
+    if (receives)
+      note_message(operation, status);
   }
   bool asked_once = operation.attribute.function == Function::Test;
   return operation.pending == 0 || asked_once;
@@ -498,6 +531,11 @@ void Progress::finish_mpi(Operation &operation) {
     reply.bytes = operation.message_bytes;
     end(operation);
     return answer(operation, reply);
+  }
+  if (probes(operation.attribute.function)) {
+    end(operation);
+    return answer(operation, make_reply(operation, operation.pending == 0 ? ReplyKind::done
+                                                                          : ReplyKind::accepted));
   }
   const Arguments &a = operation.attribute.arguments;
   if (kind_of(operation.attribute.function) == Kind::collective) {

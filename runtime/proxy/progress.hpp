@@ -36,6 +36,9 @@ public:
 
   /// One pass: takes new Attributes, tests what is running. True where anything moved.
   bool work();
+  /// Whether anything has moved since the last call but kernels' questions whether something has
+  /// come, to which the answer was no.
+  bool take_progress();
   /// The last pass has taken all Attributes that there were.
   bool caught_up() const { return caught_up_; }
   /// Nothing is running or awaited.
@@ -84,7 +87,10 @@ private:
   void detach(Operation &operation);
   void start_sendrecv(Operation &operation, const Arguments &arguments);
   void wait_for_foreign(Operation &operation);
+  void start_probe(Operation &operation);
   bool test_one(Operation &operation);
+  bool look_for_message(Operation &operation);
+  static void note_message(Operation &operation, const MPI_Status &status);
   void finish_mpi(Operation &operation);
   void complete(Operation &operation);
   void copied(Operation &operation);
@@ -119,6 +125,7 @@ private:
   std::deque<Operation *> wanting_;    ///< waiting for bounce memory
   int ended_launches_ = 0;
   bool caught_up_ = true;
+  bool progressed_ = false; ///< as take_progress() says
 };
 
 /// What this rank really sends and receives of what buffers_of() says.

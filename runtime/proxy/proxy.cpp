@@ -88,13 +88,9 @@ void Proxy::run() {
       continue;
     }
     heartbeat_.beat();
-    if (work()) {
-      backoff.reset();
-      watchdog_.note_progress();
-      continue;
-    }
+    const bool moved = work();
     watchdog_.check(published_);
-    backoff.wait();
+    moved ? backoff.reset() : backoff.wait();
   }
   heartbeat_.rest();
   finish_sends();
@@ -128,16 +124,19 @@ void Proxy::set_device(int device) {
 }
 
 bool Proxy::work() {
-  bool moved = relay_.work(launches_in_flight_ > 0), caught_up = true;
+  bool moved = relay_.work(launches_in_flight_ > 0), progressed = moved, caught_up = true;
   for (int i = 0; i < device_count_; ++i)
     if (Progress *progress = published_[i]) {
       set_device(i);
       moved |= progress->work();
+      progressed |= progress->take_progress();
       caught_up &= progress->caught_up();
       launches_in_flight_ -= progress->take_ended_launches();
     }
   if (caught_up)
     ++emptied_;
+  if (progressed)
+    watchdog_.note_progress();
   return moved;
 }
 

@@ -5,6 +5,7 @@
 #include "../queue/context.hpp"
 #include "../transport/gpu_aware.hpp"
 #include "report.hpp"
+#include "settings.hpp"
 
 #include <algorithm>
 #include <map>
@@ -20,6 +21,11 @@ struct Counts {
   unsigned long long calls = 0, bytes = 0;
 };
 
+struct Replies {
+  bool on_device;
+  std::string against;
+};
+
 /// What does not change as long as it lives.
 struct Communicator {
   std::string name;
@@ -32,6 +38,7 @@ struct Table {
   Counts by_transport[3];
   std::map<MPI_Comm, Communicator> communicators;
   std::map<std::pair<std::string, std::string>, unsigned long long> reasons; ///< by name, why
+  std::map<int, Replies> replies;                                            ///< by device
   std::map<std::pair<bool, std::string>, unsigned long long> staging; ///< by split or queue, why
 };
 
@@ -64,15 +71,15 @@ std::string reason(const Attribute &attribute, const Communicator &communicator)
 
 /// Why a call's data is staged.
 std::string why_staged(const Attribute &attribute, const Buffers &buffers, bool split) {
-  std::string against =
-      gmpi::gpu_aware::against(split ? launch::Lowering::split : launch::Lowering::queue);
+  const launch::Lowering lowering = split ? launch::Lowering::split : launch::Lowering::queue;
+  const std::string &against = gmpi::gpu_aware::against(lowering);
   if (!against.empty())
     return against;
   if (!takes_device_memory(attribute.function))
     return "reductions";
   const std::uint64_t longest = std::max(attribute.direct_in ? 0 : buffers.in_bytes,
                                          attribute.direct_out ? 0 : buffers.out_bytes);
-  if (longest <= gmpi::gpu_aware::above(split ? launch::Lowering::split : launch::Lowering::queue))
+  if (longest <= gmpi::gpu_aware::above(lowering))
     return "they are not longer than GMPI_GPU_AWARE_KB says";
   return gmpi::gpu_aware::takes_own_messages()
              ? "a thread's own or __shared__ memory"
@@ -82,6 +89,15 @@ std::string why_staged(const Attribute &attribute, const Buffers &buffers, bool 
 void say_one(const char *transport, const Counts &counts) {
   if (counts.calls != 0)
     say("%s: %llu calls, %llu bytes sent", transport, counts.calls, counts.bytes);
+}
+
+/// `device`: -1 where there is but one.
+void say_replies(int device, const Replies &replies) {
+  const std::string whose = device < 0 ? "" : " of device " + std::to_string(device);
+  const std::string why = replies.against.empty() ? "" : ": " + replies.against;
+  say("completions%s lie in the %s", whose.c_str(),
+      replies.on_device ? "GPU's memory, which the host writes by way of GDRCopy"
+                        : ("host's memory" + why).c_str());
 }
 
 } // namespace
@@ -111,6 +127,11 @@ void count_reason(const Attribute &attribute) {
     ++table().reasons[{found->second.name, reason(attribute, found->second)}];
 }
 
+void note_replies(int device, bool on_device, const std::string &against) {
+  std::lock_guard lock(table().mutex);
+  table().replies[device] = {on_device, against};
+}
+
 void forget(MPI_Comm comm) {
   std::lock_guard lock(table().mutex);
   table().communicators.erase(comm);
@@ -127,10 +148,14 @@ void report() {
   for (const auto &[key, calls] : table().staging)
     say("device pointers are not given to MPI in %s: %llu calls: %s", key.first ? "split" : "queue",
         calls, key.second.c_str());
+  if (settings().stats)
+    for (const auto &[device, replies] : table().replies)
+      say_replies(table().replies.size() == 1 ? -1 : device, replies);
   for (Counts &counts : table().by_transport)
     counts = {};
   table().reasons.clear();
   table().staging.clear();
+  table().replies.clear();
 }
 
 } // namespace gmpi::transports

@@ -31,7 +31,7 @@ public:
   /// Once the proxy's thread has ended. Collective.
   void close() { channel_.close(); }
 
-  /// The proxy calls it in each idle turn of its loop; it looks at the clock now and then only.
+  /// The proxy calls it in each turn of its loop; it looks at the clock now and then only.
   template <std::size_t N> void check(const std::array<std::atomic<Progress *>, N> &devices) {
     if (++turns_ % 64 == 0 && it_is_time())
       look(devices);

@@ -81,7 +81,9 @@ enum class ReplyKind : std::uint8_t {
   /// call returns. Nothing confirms that: the next Reply may be `done` already, and a slot holds
   /// but one.
   copy_in_last,
-  accepted, ///< not done yet: the answer to MPI_Test of a request that the host made
+  /// Not done yet: the answer to MPI_Test of a request that the host made, and to MPI_Iprobe where
+  /// there is no message.
+  accepted,
 };
 
 /// In the words' order, two words a line: a waiting kernel polls the first two and reads the others
@@ -216,6 +218,19 @@ inline void unpack_data(const std::uint64_t *words, std::uint32_t bytes, void *d
   for (std::uint32_t at = 0; at < bytes; at += word_bytes)
     std::memcpy(to + at, &words[at / word_bytes],
                 bytes - at < word_bytes ? bytes - at : word_bytes);
+}
+
+/// The order in which the host stores a Reply's `count` words: the first two last, since a single
+/// thread waits for these and trusts the others then. `fence` stands before them, and behind them.
+template <class Store, class Fence>
+void store_reply(std::uint32_t count, const Store &store, const Fence &fence) {
+  constexpr std::uint32_t head_words = 2;
+  for (std::uint32_t i = count; i-- > head_words;)
+    store(i);
+  fence();
+  for (std::uint32_t i = head_words; i-- > 0;)
+    store(i);
+  fence();
 }
 
 } // namespace gmpi

@@ -418,7 +418,7 @@ GMPI_DEVICE int deliver_result(const Arguments &a, const CallResult &result, boo
                                bool leader) {
   if constexpr (kind_of(F) == Kind::nonblocking)
     put(a.new_request, result.request, block_leader, leader);
-  if constexpr (F == Function::Test)
+  if constexpr (tells_flag(F))
     put(a.result, int(result.flag), block_leader, leader);
   if constexpr (F == Function::Wait || F == Function::Test)
     if (result.flag)
@@ -444,6 +444,8 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
       peer::help_transfers(team);
     else if (what == GridTask::exchange_round)
       peer::share_round(launch.round, team);
+    else if (what == GridTask::exchange_rounds)
+      peer::help_long(launch.round, team);
     else
       help_copy(team);
     __syncthreads();
@@ -496,7 +498,7 @@ GMPI_DEVICE int end_call(GridTeam team, const Arguments &a, const CallResult &re
 
 /// The other blocks' part in a call of grid scope.
 template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Arguments &a) {
-  constexpr bool more = kind_of(F) == Kind::nonblocking || F == Function::Test;
+  constexpr bool more = kind_of(F) == Kind::nonblocking || tells_flag(F);
   const bool wants_result = more || wants_status(a);
   void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
   if constexpr (kind_of(F) == Kind::collective)

@@ -72,6 +72,7 @@ struct GridTask {
     copy,
     carry_transfers, ///< launch->transfers, instead
     exchange_round,  ///< launch->round, instead
+    exchange_rounds, ///< the same, of several rounds
   } what;
 };
 
@@ -115,7 +116,7 @@ struct Context {
   RingState *ring_state;         ///< device memory
   unsigned char *ring_payload;   ///< [ring_slots][inline_bytes], mapped host memory
   const std::uint64_t *consumed; ///< count of Attributes taken, mapped host memory
-  const std::uint64_t *replies;  ///< [request_slots][reply_stride], mapped host memory
+  const std::uint64_t *replies;  ///< [request_slots][reply_stride], mapped host memory, or device's
   const unsigned char *payload;  ///< [request_slots][inline_bytes], mapped host memory
   const HostRelease
       *host_releases;           ///< [request_slots]; the first counts them all; mapped host memory

@@ -199,16 +199,11 @@ GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
 struct GridTeam : BlockTeam {
   static constexpr Scope scope = Scope::grid;
 
-  /// Has the other blocks carry out `what` on `task`; await_helpers() ends it. The leader alone.
+  /// Has the other blocks carry out `what` on `task`; join_helpers() ends it. The leader alone.
   GMPI_DEVICE static void command_helpers(const GridTask &task, GridCommand what) {
     block().launch->task = task;
     command(block(), what, block().living_blocks - !block().first_round);
     block().first_round = false;
-  }
-  GMPI_DEVICE static void await_helpers() {
-    unsigned long long helpers = block().living_blocks - 1;
-    while ((load_acquire_device(&block().launch->membership) & 0xffffffffu) != helpers)
-      relax();
   }
 
   /// The same, all of the team.
@@ -218,8 +213,11 @@ struct GridTeam : BlockTeam {
     __syncthreads();
   }
   GMPI_DEVICE void join_helpers() const {
-    if (leader)
-      await_helpers();
+    if (leader) {
+      unsigned long long helpers = block().living_blocks - 1;
+      while ((load_acquire_device(&block().launch->membership) & 0xffffffffu) != helpers)
+        relax();
+    }
     __syncthreads();
   }
 

@@ -35,5 +35,8 @@ extern const double trial_seconds;
 /// Whether a running kernel finds what another device, a network card for one, has written into its
 /// memory once the host has been told of it.
 bool remote_writes_need_no_flush();
+/// Whether it finds them in the order in which they were written: the current device says so
+/// itself.
+bool orders_remote_writes();
 
 } // namespace gmpi::gpu_aware

@@ -11,5 +11,6 @@ std::unique_ptr<Occupation> launch_busy_kernel(double seconds) {
 }
 
 bool remote_writes_need_no_flush() { return true; }
+bool orders_remote_writes() { return true; }
 
 } // namespace gmpi::gpu_aware

@@ -133,14 +133,20 @@ std::unique_ptr<Occupation> launch_busy_kernel(double seconds) {
 }
 
 bool remote_writes_need_no_flush() {
-  int device = 0, can_write = 0, ordering = 0;
+  int device = 0, can_write = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&can_write, cudaDevAttrGPUDirectRDMASupported, device) !=
-          cudaSuccess ||
+      cudaDeviceGetAttribute(&can_write, cudaDevAttrGPUDirectRDMASupported, device) != cudaSuccess)
+    return false;
+  return !can_write || orders_remote_writes();
+}
+
+bool orders_remote_writes() {
+  int device = 0, ordering = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
       cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, device) !=
           cudaSuccess)
     return false;
-  return !can_write || ordering >= cudaGPUDirectRDMAWritesOrderingOwner;
+  return ordering >= cudaGPUDirectRDMAWritesOrderingOwner;
 }
 
 } // namespace gmpi::gpu_aware

@@ -82,7 +82,7 @@ void start(int host) {
   // Kernels of both may be in flight, and one thread makes all of their MPI calls: where one call
   // does not return while a kernel runs, the others are not made either.
   split = asserted ? "" : queue;
-  now.own_messages |= asserted && !queue.empty(); // what the trial has said does not matter then
+  now.own_messages |= !queue.empty(); // what the trial has said does not matter then
   if (queue.empty() && !remote_writes_need_no_flush())
     queue = "what other devices write there would have to be flushed";
   if (queue.empty() && !split::calls_are_wrapped())
@@ -106,3 +106,7 @@ bool library_calls_cuda() {
 }
 
 } // namespace gmpi::gpu_aware
+
+const char *gmpi::why_staged(bool split) {
+  return gpu_aware::against(split ? launch::Lowering::split : launch::Lowering::queue).c_str();
+}

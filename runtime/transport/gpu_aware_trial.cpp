@@ -1,6 +1,7 @@
 // One exchange when the device is idle, so that MPI has set up what it needs once; one while its
 // default stream waits; one while a kernel runs. Each has memory of its own: the first message of
-// an allocation is the one that MPI may have to map.
+// an allocation is the one that MPI may have to map. At last one while a kernel runs, in the place
+// of memory that MPI has mapped and that was freed since: what it has to unmap.
 #include "gpu_aware_trial.hpp"
 
 #include "../mpi/mpi_library.hpp"
@@ -118,8 +119,7 @@ public:
         }
         if (passed.count() > trial_seconds + idle_seconds)
           fatal("MPI has not delivered a message of device memory in %.0f s, though the device is "
-                "idle; "
-                "GMPI_GPU_AWARE=0 keeps it from being given any",
+                "idle; GMPI_GPU_AWARE=0 keeps it from being given any",
                 idle_seconds);
       }
     return good;

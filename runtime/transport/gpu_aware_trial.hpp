@@ -9,8 +9,9 @@ namespace gmpi::gpu_aware {
 
 /// All ranks exchange messages of 1 MiB with themselves and with others, of their host and beyond,
 /// while the device is busy, for trial_seconds at most. Collective over MPI_COMM_WORLD. `host`:
-/// ranks of this rank's host. `frees`: also in memory where other has been freed. Returns why device memory should not be given to MPI, the same on all
-/// ranks; empty: it may be, but for messages to the own rank where `own_messages` is false.
+/// ranks of this rank's host. `frees`: also in memory where other has been freed. Returns why
+/// device memory should not be given to MPI, the same on all ranks; empty: it may be, but for
+/// messages to the own rank where `own_messages` is false.
 std::string make_trial(int host, bool frees, bool &own_messages);
 /// Frees the memory that was sent, which other ranks may have mapped.
 void end_trial();

@@ -4,7 +4,20 @@
 // RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
-enum Step { ssend, send, recv, bcast, allreduce, truncated, large_truncated, wait, good, steps };
+enum Step {
+  ssend,
+  send,
+  recv,
+  probe,
+  iprobe,
+  bcast,
+  allreduce,
+  truncated,
+  large_truncated,
+  wait,
+  good,
+  steps
+};
 
 __global__ void fail(int *buffer, int n, int *errors, int rank, int size, MPI_Comm comm) {
   int error[steps];
@@ -12,6 +25,9 @@ __global__ void fail(int *buffer, int n, int *errors, int rank, int size, MPI_Co
   error[ssend] = MPI_Ssend(buffer, 1, MPI_INT, size, 0, comm);
   error[send] = MPI_Send(buffer, 1, MPI_INT, size, 0, comm);
   error[recv] = MPI_Recv(buffer, 1, MPI_INT, -99, 0, comm, MPI_STATUS_IGNORE);
+  int flag;
+  error[probe] = MPI_Probe(size, 0, comm, MPI_STATUS_IGNORE);
+  error[iprobe] = MPI_Iprobe(0, -99, comm, &flag, MPI_STATUS_IGNORE);
   error[bcast] = MPI_Bcast(buffer, 1, MPI_INT, size + 5, comm);
   error[allreduce] = MPI_Allreduce(buffer, buffer + 1, 1, MPI_DATATYPE_NULL, MPI_SUM, comm);
   error[truncated] = error[large_truncated] = error[wait] = MPI_SUCCESS;
@@ -39,8 +55,9 @@ static void check(MPI_Comm comm, const char *name) {
   fail<<<2, 32>>>(buffer.data(), n, errors.data(), test::rank, test::size, comm);
   test::synchronize();
   int truncate = test::rank == 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-  int wanted[steps] = {MPI_ERR_RANK, MPI_ERR_RANK, MPI_ERR_RANK, MPI_ERR_ROOT, MPI_ERR_TYPE,
-                       truncate,     truncate,     truncate,     MPI_SUCCESS};
+  int wanted[steps] = {MPI_ERR_RANK, MPI_ERR_RANK, MPI_ERR_RANK, MPI_ERR_RANK, MPI_ERR_TAG,
+                       MPI_ERR_ROOT, MPI_ERR_TYPE, truncate,     truncate,     truncate,
+                       MPI_SUCCESS};
   std::vector<int> got = errors.read();
   for (int i = 0; i < steps; ++i) {
     int error_class = -1;

@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
   if (rank == 0)
     receive<<<2, 32>>>(buffer);
   else
-    MPI_Recv(&size, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    sleep(60); // alive
   return end();
 }
 

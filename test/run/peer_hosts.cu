@@ -12,10 +12,11 @@
 // CHECK-DAG: {{^}}gmpi: rank 1: kernel few ({{.*}}), queue: 1 launches, 0 MPI calls
 // CHECK-DAG: {{^}}gmpi: rank 1: from kernel to kernel: 4 messages and collective calls, 160024 bytes sent{{$}}
 // CHECK-DAG: {{^}}gmpi: rank 1: of these, by way of the hosts: 2 messages and 1 parts of collective calls, 160016 bytes{{$}}
+// CHECK-DAG: {{^}}gmpi: rank 1: completions lie in the host's memory{{$}}
 // CHECK-DAG: {{^}}gmpi: rank 1: of these messages, 0 long ones were stored where they belong, and 1 went through a ring{{$}}
 //
-// CYCLE: gmpi: rank 0: deadlock: rank 0 waits in MPI_Recv from rank 1, tag 0 (grid scope, {{[^ ]*}}peer_hosts.cu:175, for {{[0-9]+}} s); rank 1 waits in MPI_Recv from rank 2, tag 0 (grid scope, {{[^ ]*}}peer_hosts.cu:175, for {{[0-9]+}} s); rank 2 waits in MPI_Recv from rank 0, tag 0 (grid scope, {{[^ ]*}}peer_hosts.cu:175, for {{[0-9]+}} s){{$}}
-// FINISHED: gmpi: rank 0: waits in MPI_Recv from rank 1, tag 0 (grid scope, {{[^ ]*}}peer_hosts.cu:175, for {{[0-9]+}} s) for rank 1, which has finished{{$}}
+// CYCLE: gmpi: rank 0: deadlock: rank 0 waits in MPI_Recv from rank 1, tag 0 (grid scope, {{[^ ]*}}peer_hosts.cu:176, for {{[0-9]+}} s); rank 1 waits in MPI_Recv from rank 2, tag 0 (grid scope, {{[^ ]*}}peer_hosts.cu:176, for {{[0-9]+}} s); rank 2 waits in MPI_Recv from rank 0, tag 0 (grid scope, {{[^ ]*}}peer_hosts.cu:176, for {{[0-9]+}} s){{$}}
+// FINISHED: gmpi: rank 0: waits in MPI_Recv from rank 1, tag 0 (grid scope, {{[^ ]*}}peer_hosts.cu:176, for {{[0-9]+}} s) for rank 1, which has finished{{$}}
 // FULL: gmpi: rank 0: no progress for {{[0-9]+}} s, GMPI_TIMEOUT is passed; outstanding calls:
 // FULL-NEXT: MPI_Send to rank 1, tag 3 (grid scope, {{.*}}peer_hosts.cu:
 #include "Inputs/check.h"
@@ -172,7 +173,7 @@ __global__ void few(int *data, int rank, int next) {
 }
 
 __global__ void hang(int *data, int from) {
-  MPI_Recv(data, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // line 175
+  MPI_Recv(data, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // line 176
 }
 
 static void exchange_all(MPI_Comm comm, const char *where) {

@@ -134,6 +134,9 @@ int main(int argc, char **argv) {
   for (int blocks : {1, 3, 7})
     for (int count : {2, 58, 61, 62, 63, 64, 500, 8191, 16384, 16385, most})
       for (int offset : {0, 1}) {
+        bool few = blocks != 3 || test::thread_sanitizer;
+        if (few && (offset != 0 || (count != 63 && count != 16384)))
+          continue;
         every_call<<<blocks, 64>>>(data.data(), got.data(), large.data(), count, offset, test::rank,
                                    test::size, wrong.data());
         done("every call", count, blocks);

@@ -83,16 +83,26 @@ TEST(Buffers, collectives) {
   }
 }
 
+TEST(Buffers, asking_nobody) {
+  Arguments a = arguments();
+  for (Function function : {Function::Recv, Function::Irecv, Function::Probe, Function::Iprobe}) {
+    a.source = MPI_PROC_NULL;
+    EXPECT_TRUE(goes_nowhere(function, a)) << name_of(function);
+    a.source = MPI_ANY_SOURCE;
+    EXPECT_FALSE(goes_nowhere(function, a)) << name_of(function);
+  }
+}
+
 /// Functions whose data is no message; a new line of functions.def that moves data shows here.
 TEST(Buffers, none) {
   for (Function function :
-       {Function::Wait, Function::Waitall, Function::Test, Function::Comm_rank, Function::Comm_size,
-        Function::Get_count, Function::Abort, Function::Wtime, Function::copied, Function::waiting,
-        Function::leave})
+       {Function::Probe, Function::Iprobe, Function::Wait, Function::Waitall, Function::Test,
+        Function::Comm_rank, Function::Comm_size, Function::Get_count, Function::Abort, Function::Wtime,
+        Function::copied, Function::waiting, Function::leave})
     expect(function, arguments(), {nullptr, 0, nullptr, 0});
   int functions = 0;
 #define GMPI_FUNCTION(name, start, kind, roles) ++functions;
 #define GMPI_FUNCTION_0(name, result, kind) ++functions;
 #include "mpi/functions.def"
-  EXPECT_EQ(functions, 18) << "the new function's buffers have no test";
+  EXPECT_EQ(functions, 20) << "the new function's buffers have no test";
 }

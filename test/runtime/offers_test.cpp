@@ -161,6 +161,20 @@ TEST_F(PeerOffers, what_cannot_be_mapped_is_said) {
   cudaFree(managed);
 }
 
+/// The kernel that asked for it may have ended before its host looks.
+TEST_F(PeerOffers, what_has_been_freed_is_not_said) {
+  unsigned char *freed = nullptr;
+  ASSERT_EQ(cudaMalloc(&freed, bytes), cudaSuccess);
+  cudaFree(freed);
+  b.offers.offer(address(freed));
+  b.offers.offer(address(memory)); // in their order
+  EXPECT_TRUE(comes_true([&] { return find(memory, 1).number != 0; }));
+  EXPECT_EQ(b.offers.refusal(), "");
+  static unsigned char variable[8]; // of which CUDA has not been told
+  b.offers.offer(address(variable));
+  EXPECT_TRUE(comes_true([&] { return !b.offers.refusal().empty(); }));
+}
+
 TEST_F(PeerOffers, there_are_only_so_many) {
   std::vector<unsigned char *> many(max_offers + 1);
   for (unsigned char *&one : many)

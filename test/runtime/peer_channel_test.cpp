@@ -2,6 +2,7 @@
 // memory of two ranks as peer::Links connects them.
 #include "peer/matching_device.hpp"
 #include "peer/routes_device.hpp"
+#include "posted_receive.hpp"
 
 #include <gtest/gtest.h>
 
@@ -81,15 +82,7 @@ struct PeerChannel : testing::Test {
   }
   /// A receive of b's, posted in slot `index`.
   Request &post(std::uint32_t index, int tag, std::uint32_t from = 0) {
-    Request &request = b.state->requests[index];
-    request.comm = &b.state->comms[0];
-    request.peer = from;
-    request.tag = tag;
-    request.busy = 1;
-    device::set_state(request, RequestState::posted);
-    ++b.state->summary.posted;
-    device::append_posted(*b.state, index);
-    return request;
+    return post_receive(*b.state, index, tag, from);
   }
   /// All of the members of a team of `size` take their turns.
   void read(const Transfer &t, std::uint32_t size) {
@@ -214,10 +207,10 @@ TEST_F(PeerChannel, what_nobody_waits_for_is_kept_in_order) {
   wanted.comm = &b.state->comms[0];
   wanted.peer = any_source;
   wanted.tag = 7;
-  std::uint32_t first = device::take_kept(*b.state, wanted);
+  std::uint32_t first = device::take_kept(*b.state, device::wanted_by(wanted));
   EXPECT_EQ(b.state->kept[first].header.bytes, 0u);
-  EXPECT_EQ(device::take_kept(*b.state, wanted), work.index);
-  EXPECT_EQ(device::take_kept(*b.state, wanted), nothing);
+  EXPECT_EQ(device::take_kept(*b.state, device::wanted_by(wanted)), work.index);
+  EXPECT_EQ(device::take_kept(*b.state, device::wanted_by(wanted)), nothing);
   EXPECT_EQ(b.state->receiving[0].next,
             1 + slots_for(data.size())); // and the channel is free again
 }

@@ -2,6 +2,7 @@
 #include "cpu_run.hpp"
 #include "kernel_end.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <thread>
@@ -340,6 +341,59 @@ TEST_F(Questions, hosts_request_tested) {
   EXPECT_EQ(got, sent);
 }
 
+/// A message that is there is told of, not taken; one that is not is told at once.
+TEST_F(Questions, iprobe) {
+  for (std::size_t bytes : {std::size_t(0), small, large}) {
+    Bytes sent = pattern(bytes, 1), got(bytes);
+    EXPECT_EQ(kernel.finish(Function::Iprobe, from(0, 5, nullptr, 0)).kind, ReplyKind::accepted);
+    KernelCall send = kernel.start(Function::Ssend, to(0, 5, sent.data(), int(bytes)));
+    if (bytes > inline_bytes)
+      kernel.copy(send, kernel.next(send));
+    Reply reply{};
+    for (int i = 0; i < 1000 && reply.kind != ReplyKind::done; ++i)
+      reply = kernel.finish(Function::Iprobe, from(MPI_ANY_SOURCE, MPI_ANY_TAG, nullptr, 0));
+    expect_received(reply, 0, 5);
+    EXPECT_EQ(reply.message_bytes, bytes);
+    EXPECT_EQ(reply.bytes, 0u);
+    EXPECT_FALSE(kernel.replied(send)); // nobody has received it
+    EXPECT_EQ(kernel.finish(Function::Iprobe, from(0, 6, nullptr, 0)).kind, ReplyKind::accepted);
+    kernel.finish(Function::Recv, from(0, 5, got.data(), int(bytes)));
+    kernel.finish(send);
+    EXPECT_EQ(got, sent);
+    EXPECT_EQ(kernel.finish(Function::Iprobe, from(0, 5, nullptr, 0)).kind, ReplyKind::accepted);
+  }
+}
+
+/// It waits beside others, whose calls go on, and answers as often as it is asked.
+TEST_F(Questions, probe) {
+  Bytes sent = pattern(small, 1), other = pattern(20, 2), got(small);
+  KernelCall probe = kernel.start(Function::Probe, from(0, 5, nullptr, 0));
+  KernelCall any = kernel.start(Function::Probe, from(MPI_ANY_SOURCE, MPI_ANY_TAG, nullptr, 0));
+  EXPECT_FALSE(kernel.replied(probe));
+  EXPECT_FALSE(kernel.progress.quiet());
+  kernel.start(Function::Send, to(0, 4, other.data(), 20));
+  Reply reply = kernel.finish(any);
+  expect_received(reply, 0, 4);
+  EXPECT_EQ(reply.message_bytes, 20u);
+  EXPECT_FALSE(kernel.replied(probe));
+  kernel.start(Function::Send, to(0, 5, sent.data(), small));
+  reply = kernel.finish(probe);
+  expect_received(reply, 0, 5);
+  EXPECT_EQ(reply.message_bytes, small);
+  EXPECT_EQ(probe.kinds, Kinds{ReplyKind::done});
+  expect_received(kernel.finish(Function::Probe, from(0, MPI_ANY_TAG, nullptr, 0)), 0, 4);
+  kernel.finish(Function::Recv, from(0, 5, got.data(), small));
+  EXPECT_EQ(got, sent);
+  kernel.finish(Function::Recv, from(0, 4, got.data(), small));
+}
+
+TEST_F(Errors, probes_with_bad_arguments) {
+  for (Function function : {Function::Probe, Function::Iprobe}) {
+    EXPECT_EQ(class_of(kernel.finish(function, from(99, 1, nullptr, 0)).error), MPI_ERR_RANK);
+    EXPECT_EQ(class_of(kernel.finish(function, from(0, -5, nullptr, 0)).error), MPI_ERR_TAG);
+  }
+}
+
 // Open MPI 4.1.4 tells nothing of a small message from the own rank that is cut, and writes a large
 // one beyond the room.
 #ifndef OPEN_MPI
@@ -364,6 +418,52 @@ TEST_F(Errors, truncation_of_a_large_message) {
     EXPECT_EQ(reply.kind, ReplyKind::done);
     EXPECT_EQ(reply.bytes, 0u);
   }
+}
+
+static std::vector<int> failed_tags;
+
+static void note_failed(MPI_Comm *, int *, ...) {
+  const Operation *operation = current_operation();
+  failed_tags.push_back(operation != nullptr ? operation->attribute.arguments.recv_tag : -1);
+}
+
+/// Hundreds are under way and end in the reverse order, some with errors: each has its own outcome, and the
+/// communicator's error handler is called once for each error, and knows whose it is.
+TEST_F(Errors, of_some_among_many) {
+  constexpr int count = 300;
+  const auto is_short = [](int i) { return i % 30 == 3; }; // MPICH forgets errors when there are dozens
+  failed_tags.clear();
+  MPI_Errhandler handler;
+  PMPI_Comm_create_errhandler(note_failed, &handler);
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_SELF, &comm);
+  PMPI_Comm_set_errhandler(comm, handler);
+
+  std::vector<int> got(2 * count, -1), expected_to_fail;
+  std::vector<KernelCall> receives;
+  for (int i = 0; i < count; ++i)
+    receives.push_back(kernel.start(
+        Function::Recv, from(0, i, &got[2 * i], is_short(i) ? 1 : 2, MPI_INT, comm)));
+  for (int i = count; i-- > 0;) {
+    const int sent[2] = {i, ~i};
+    kernel.start(Function::Send, to(0, i, sent, 2, MPI_INT, comm));
+  }
+  for (int i = 0; i < count; ++i) {
+    Reply reply = kernel.finish(receives[i]);
+    if (is_short(i)) {
+      EXPECT_EQ(class_of(reply.error), MPI_ERR_TRUNCATE);
+      EXPECT_EQ(reply.bytes, 0u);
+      expected_to_fail.push_back(i);
+      continue;
+    }
+    expect_received(reply, 0, i);
+    EXPECT_EQ(got[2 * i], i);
+    EXPECT_EQ(got[2 * i + 1], ~i);
+  }
+  std::sort(failed_tags.begin(), failed_tags.end());
+  EXPECT_EQ(failed_tags, expected_to_fail);
+  PMPI_Comm_free(&comm);
+  PMPI_Errhandler_free(&handler);
 }
 #endif
 

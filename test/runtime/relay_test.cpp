@@ -3,6 +3,7 @@
 #include "peer/matching_device.hpp"
 #include "peer/relay_link.hpp"
 #include "peer/relay_rounds.hpp"
+#include "posted_receive.hpp"
 
 #include <gtest/gtest.h>
 
@@ -86,15 +87,7 @@ struct RelayBetween : testing::Test {
     return header;
   }
   Request &post(std::uint32_t index, int tag, std::uint32_t from = 1) {
-    Request &request = b.state->requests[index];
-    request.comm = &b.state->comms[0];
-    request.peer = from;
-    request.tag = tag;
-    request.busy = 1;
-    device::set_state(request, RequestState::posted);
-    ++b.state->summary.posted;
-    device::append_posted(*b.state, index);
-    return request;
+    return post_receive(*b.state, index, tag, from);
   }
   bool is_there(unsigned long long slot) { return device::has_message(*b.state, 1, slot); }
   bool is_free(unsigned long long slot) {
@@ -258,13 +251,12 @@ struct RelayedRounds : testing::Test {
 
   RelayedRounds() {
     for (int rank = 0; rank < size; ++rank) {
-      memory[rank].resize(std::size_t(2) * size * round_packets * packet_words);
+      memory[rank].resize(std::size_t(round_places) * size * round_packets * packet_words);
       rounds.emplace_back(memory[rank].data(), 9, size, rank);
     }
   }
   std::uint64_t *at(int in, int from, std::uint32_t round, std::uint32_t packet) {
-    return memory[in].data() +
-           ((std::size_t(round % 2) * size + from) * round_packets + packet) * packet_words;
+    return part_of_round(memory[in].data(), round, size, from) + packet * packet_words;
   }
   void begin(int rank, std::uint32_t round, std::uint32_t packets) {
     device::store_packet(at(rank, rank, round, 0), packets, round);
@@ -323,15 +315,17 @@ TEST_F(RelayedRounds, a_part_that_nobody_has_waited_for_may_be_overwritten) {
   EXPECT_TRUE(relay(1)); // the others go on: none of them needs the part
   write(1, 1, 0);
   write(1, 1, 2);
-  begin(1, 2, 0);
-  begin(1, 3, 1); // in the place of the first
-  write(1, 3, 0);
+  const std::uint32_t last = 1 + round_places; // in the place of the first
+  for (std::uint32_t round = 2; round < last; ++round)
+    begin(1, round, 0);
+  begin(1, last, 1);
+  write(1, last, 0);
   while (relay(1)) {
   }
   EXPECT_TRUE(shows(0, 1, 2, 0));
-  EXPECT_TRUE(shows(0, 1, 3, 0));
-  EXPECT_TRUE(shows(0, 1, 3, 1));
-  EXPECT_EQ(device::Packet::load(at(0, 1, 3, 1)).data(), 300u);
+  EXPECT_TRUE(shows(0, 1, last, 0));
+  EXPECT_TRUE(shows(0, 1, last, 1));
+  EXPECT_EQ(device::Packet::load(at(0, 1, last, 1)).data(), 100u * last);
 }
 
 } // namespace

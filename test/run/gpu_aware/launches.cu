@@ -1,6 +1,6 @@
 // Many launches in flight, all of which wait for the first: more than there is room for at the start, and
 // more operations behind one than a stream takes. The last rank sends what the first waits for late.
-// UNSUPPORTED: gpu
+// UNSUPPORTED: gpu && !gpu-aware
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_GPU_AWARE=1 %ranks 2 %t
 #include "../Inputs/check.h"

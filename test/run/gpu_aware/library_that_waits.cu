@@ -42,6 +42,7 @@
 // FREED-DAG: gmpi: rank 0: device pointers are not given to MPI in queue: 1 calls: in the trial at start MPI has waited for a kernel before it let go of freed memory (GMPI_GPU_AWARE=1 asserts that it need not)
 // FREED-DAG: {{^}}ok
 #include "../Inputs/check.h"
+#include "../Inputs/says_gpu_aware.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -50,14 +51,6 @@
 static std::string what;
 static bool started;
 
-#ifdef OPEN_MPI
-extern "C" int MPIX_Query_cuda_support(void) { return 1; }
-#else
-extern "C" int MPIX_GPU_query_support(int, int *is_supported) {
-  *is_supported = 1;
-  return MPI_SUCCESS;
-}
-#endif
 
 static char *device_memory;
 static bool is_device_memory(const void *buffer) {

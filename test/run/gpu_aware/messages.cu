@@ -1,6 +1,6 @@
 // MPI given device memory: the same results as by way of page-locked memory, from all scopes, around every
 // limit, for memory that MPI cannot reach, and between ranks of which one alone does so.
-// UNSUPPORTED: gpu
+// UNSUPPORTED: gpu && !gpu-aware
 // RUN: %gmpicxx %all-lowerings %s -o %t
 // RUN: env GMPI_GPU_AWARE=1 %each-lowering %ranks 1-3 %t
 // RUN: env GMPI_GPU_AWARE=1 GMPI_GPU_AWARE_KB=100 GMPI_STAGING_MB=1 %each-lowering %ranks 2 %t

@@ -28,14 +28,7 @@
 #include "../Inputs/check.h"
 
 #ifdef SAYS_SO
-#ifdef OPEN_MPI
-extern "C" int MPIX_Query_cuda_support(void) { return 1; }
-#else
-extern "C" int MPIX_GPU_query_support(int, int *is_supported) {
-  *is_supported = 1;
-  return MPI_SUCCESS;
-}
-#endif
+#include "../Inputs/says_gpu_aware.h"
 #endif
 
 __global__ void exchange(int *data, int count, int next, int previous) {

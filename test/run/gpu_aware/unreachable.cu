@@ -1,6 +1,6 @@
 // Memory that only kernels reach stays staged where MPI is given device memory: a thread's own, and
 // __shared__; one end of a call, or both; and calls of single blocks and threads beside it.
-// UNSUPPORTED: gpu
+// UNSUPPORTED: gpu && !gpu-aware
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_GPU_AWARE=1 GMPI_CPU_STACK_KB=1024 %ranks 1-3 %t
 // RUN: env GMPI_GPU_AWARE=1 GMPI_CPU_STACK_KB=1024 GMPI_STATS=1 %mpiexec -n 2 %t 2>&1 | FileCheck %s

@@ -337,9 +337,10 @@ void Interpreter::writeResults(MpiCall &Call) {
     if (!IsOut || Pointer.Targets.empty())
       continue;
     // A message may be shorter than its buffer, or there may be none (MPI_PROC_NULL): then what was
-    // there stays. Test leaves its request and status alone where nothing is complete.
+    // there stays. Test and Iprobe leave all but their flag alone where that is false.
+    bool MayFail = Call.Function.Name == "Test" || Call.Function.Name == "Iprobe";
     bool Certain = !IsMessage && Use != "requests" && Use != "statuses_out" &&
-                   (Call.Function.Name != "Test" || Use == "result_out");
+                   (!MayFail || Use == "result_out");
     auto [Count, Datatype] = extentRoles(Call.Roles[I], Call.Roles);
     auto N = Call.argument(Count), T = Call.argument(Datatype);
     bool OneOnly = !IsMessage ||

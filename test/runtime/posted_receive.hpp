@@ -1,0 +1,18 @@
+// A receive that no message has matched, as kernels would have posted it.
+#pragma once
+
+#include "peer/matching_device.hpp"
+
+/// In request slot `index` of the rank whose state that is, for its first communicator.
+inline gmpi::peer::Request &post_receive(gmpi::peer::State &state, std::uint32_t index, int tag,
+                                         std::uint32_t from) {
+  gmpi::peer::Request &request = state.requests[index];
+  request.comm = &state.comms[0];
+  request.peer = from;
+  request.tag = tag;
+  request.busy = 1;
+  gmpi::device::peer::set_state(request, gmpi::peer::RequestState::posted);
+  ++state.summary.posted;
+  gmpi::device::peer::append_posted(state, index);
+  return request;
+}
