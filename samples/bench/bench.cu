@@ -56,6 +56,8 @@ int Bench::blocks() const {
 }
 
 std::vector<std::size_t> Bench::sizes(std::size_t least, std::size_t most) const {
+  if (!options.sizes.empty())
+    return options.sizes;
   std::vector<std::size_t> found;
   least = static_cast<std::size_t>(options.number("min", static_cast<double>(least)));
   most = static_cast<std::size_t>(options.number("max", static_cast<double>(most)));
@@ -176,6 +178,17 @@ KernelsComm::KernelsComm() {
   available_ = kernels_carry(comm_);
 }
 
+std::string long_messages() {
+  auto way = [](bool split) {
+    const std::string why = gmpi::why_staged(split);
+    return why.empty() ? "MPI moves them from device memory" : "staged (" + why + ")";
+  };
+  const std::string queue = way(false), split = way(true);
+  return "Long messages: " +
+         (queue == split ? "queue and split: " + queue : "queue: " + queue + "; split: " + split) +
+         ".";
+}
+
 // --- printing -----------------------------------------------------------------------------------
 
 std::string note(const std::vector<std::string> &sentences) {
@@ -187,10 +200,18 @@ std::string note(const std::vector<std::string> &sentences) {
 
 Bench::Bench(std::string experiment, Options options)
     : options(std::move(options)), rank(rank_in_world()), ranks(size_of_world()),
-      experiment_(std::move(experiment)) {}
+      experiment_(std::move(experiment)), prints_(rank == 0) {}
+
+std::vector<Table> Bench::tables_of(void (*experiment)(Bench &), Options options) {
+  Bench other(experiment_, std::move(options));
+  other.prints_ = false;
+  experiment(other);
+  wrong_ = wrong_ || other.wrong_;
+  return other.tables_;
+}
 
 void Bench::print(const std::string &text) const {
-  if (rank == 0) {
+  if (prints_) {
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   }

@@ -13,12 +13,19 @@
 #include <utility>
 #include <vector>
 
+namespace gmpi {
+/// libgmpi's: why long messages of kernels for the queue, or of split ones, are staged; "": they
+/// are not.
+const char *why_staged(bool split);
+} // namespace gmpi
+
 namespace bench {
 
 /// What the command line says: numbers by name ("max" for --max), and the name of the JSON file.
 struct Options {
   std::vector<std::pair<std::string, double>> numbers;
-  std::string json; ///< empty: none is written
+  std::string json;               ///< empty: none is written
+  std::vector<std::size_t> sizes; ///< in bytes, in place of those from --min to --max, if any
 
   double number(const char *name, double otherwise) const;
   int integer(const char *name, int otherwise) const;
@@ -79,6 +86,9 @@ public:
   /// Adds a row to the table begun last, and prints it.
   void row(std::vector<Cell> cells);
 
+  /// The tables of another experiment, of which nothing is printed. Every rank calls it.
+  std::vector<Table> tables_of(void (*experiment)(Bench &), Options options);
+
   /// Says what is wrong with the data, and has every rank end with exit status 1.
   void wrong(const std::string &what);
   /// The same of so many bytes, cells, ...; nothing where there are none.
@@ -112,7 +122,7 @@ public:
   /// --iterations, or what this size is worth: `most`, and fewer above 64 KiB and 16 MiB.
   int iterations(std::size_t bytes, int most) const;
   /// From --min (or `least`) to --max (or `most`) bytes; each is eight times the one before, the
-  /// last one perhaps less.
+  /// last one perhaps less. Where options.sizes has any, those.
   std::vector<std::size_t> sizes(std::size_t least, std::size_t most) const;
 
 private:
@@ -122,7 +132,7 @@ private:
   std::string experiment_;
   std::vector<Table> tables_;
   std::vector<std::size_t> widths_; // of the columns of the last table
-  bool wrong_ = false;
+  bool wrong_ = false, prints_;
 };
 
 enum class Memory { device, pinned };
@@ -200,6 +210,9 @@ private:
   bool available_ = false;
 };
 
+/// Which way the kernels' long messages take by queue and by split, for a table's note.
+std::string long_messages();
+
 /// A table's note: those of these sentences that are not empty.
 std::string note(const std::vector<std::string> &sentences);
 
@@ -235,6 +248,7 @@ Sample launch_and_synchronise(const Bench &bench);
 
 /// Each in the file of its name.
 namespace experiments {
+void summary(bench::Bench &);
 void launch(bench::Bench &);
 void attribute(bench::Bench &);
 void ksync(bench::Bench &);

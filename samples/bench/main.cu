@@ -24,6 +24,8 @@ struct Experiment {
 };
 
 constexpr Experiment experiments[] = {
+    {"summary", "messages and collective calls: in kernels, by hand, by others", 2, 2,
+     "max blocks threads", experiments::summary},
     {"launch", "kernel launches from the host and from a kernel", 1, 1, "", experiments::launch},
     {"attribute", "asking the proxy: round trip by scope, questions a second", 1, 1,
      "blocks threads", experiments::attribute},

@@ -258,22 +258,24 @@ void experiments::pingpong(bench::Bench &bench) {
                          bench.iterations(bytes, 100)});
   bench::KernelsComm kernels;
   nvshmem::Column by_nvshmem = with_nvshmem(bench, exchanges);
-  bench.table(title,
-              {{"size", "B", Role::x},
-               {"thread, queue", "us", Role::ours},
-               {"block, queue", "us", Role::ours},
-               {"grid, queue", "us", Role::ours},
-               {"grid, split", "us", Role::ours},
-               {"thread, peer", "us", Role::ours},
-               {"block, peer", "us", Role::ours},
-               {"grid, peer", "us", Role::ours},
-               {"classic", "us", Role::peer},
-               {"GPU-aware MPI", "us", Role::peer},
-               {"NCCL", "us", Role::peer},
-               {"NVSHMEM, block", "us", Role::peer},
-               {"host MPI", "us", Role::limit}},
-              bench::note({kernels.why_not(), is_gpu_aware() ? "" : "This MPI is not GPU-aware.",
-                           nccl::why_not(), by_nvshmem.why_not}));
+  bench.table(
+      title,
+      {{"size", "B", Role::x},
+       {"thread, queue", "us", Role::ours},
+       {"block, queue", "us", Role::ours},
+       {"grid, queue", "us", Role::ours},
+       {"grid, split", "us", Role::ours},
+       {"thread, peer", "us", Role::ours},
+       {"block, peer", "us", Role::ours},
+       {"grid, peer", "us", Role::ours},
+       {"classic", "us", Role::peer},
+       {"GPU-aware MPI", "us", Role::peer},
+       {"NCCL", "us", Role::peer},
+       {"NVSHMEM, block", "us", Role::peer},
+       {"host MPI", "us", Role::limit}},
+      bench::note({bench::long_messages(), kernels.why_not(),
+                   is_gpu_aware() ? "" : "GPU-aware MPI: the library does not say that it is.",
+                   nccl::why_not(), by_nvshmem.why_not}));
   for (std::size_t i = 0; i < sizes.size(); ++i)
     line(bench, exchanges[i], grid, stream, by_nvshmem.cells[i], kernels);
 }
