@@ -17,6 +17,7 @@ import shlex
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, "test", "run")
+GPU_AWARE = os.path.join(FOLDER, "gpu_aware")
 LOWERINGS = ["queue", "split"]
 
 RUN_LINE = re.compile(r"(?:env (-u GMPI_LOWER )?((?:\S+=\S+ )*))?(not )?(%each-lowering )?"
@@ -49,9 +50,12 @@ class Program:
     def __init__(self, path):
         self.path = path
         self.name = os.path.splitext(os.path.basename(path))[0]
+        if os.path.dirname(path) == GPU_AWARE:
+            self.name = "gpu_aware-" + self.name
         self.sources, self.runs, self.left_out = [], [], []
         with open(path) as file:
             self.lines = file.read().splitlines()
+        self.runs_on_gpus = not any(re.search(r"UNSUPPORTED: gpu$", line) for line in self.lines)
         said = re.search(r"^(?://\s*)?LOWERINGS: (\w+)", "\n".join(self.lines), re.MULTILINE)
         self.lowerings = [said.group(1)] if said else LOWERINGS
         for line in self.lines:
@@ -119,8 +123,9 @@ def nvcc_command(nvcc, architecture, source, includes):
     return command + ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX"]
 
 
-def programs(only=()):
-    paths = sorted(path for pattern in ("*.cu", "*.test", "split/*.cu")
-                   for path in glob.glob(os.path.join(FOLDER, pattern)))
-    found = [Program(path) for path in paths]
+def programs(only=(), gpu_aware=False):
+    """`gpu_aware`: also those that need an MPI library which takes device pointers."""
+    patterns = ["*.cu", "*.test", "split/*.cu"] + (["gpu_aware/*.cu"] if gpu_aware else [])
+    paths = sorted(path for pattern in patterns for path in glob.glob(os.path.join(FOLDER, pattern)))
+    found = [program for program in map(Program, paths) if program.runs_on_gpus]
     return [program for program in found if not only or program.name in only]
