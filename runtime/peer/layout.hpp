@@ -293,11 +293,12 @@ enum class RequestState : std::uint32_t {
 struct Request {
   std::uint32_t state; ///< RequestState
   std::uint32_t busy;  ///< somebody carries it on; at first, and when it is done, it stays so
-  std::uint32_t next;  ///< in the list of posted receives
-  std::uint32_t own;   ///< others cannot reach its data: only who waits for it carries it on
+  std::uint32_t next, number; ///< in its list of posted receives
+  std::uint32_t own;          ///< others cannot reach its data: only who waits for it carries it on
   std::uint32_t sends;
   std::int32_t rank; ///< as the call names it, for reports
   const Comm *comm;
+  std::uint32_t context; ///< the communicator's
   std::uint32_t peer;    ///< any_source: not known yet
   std::uint32_t channel; ///< that its message takes
   std::int32_t tag;      ///< that a receive wants
@@ -316,15 +317,21 @@ struct Request {
 
 /// A message that came before its receive.
 struct Kept {
-  std::uint32_t next;
-  std::uint32_t channel;    ///< that it has come through
-  unsigned long long first; ///< its first slot, while its data is in the channel yet
+  std::uint32_t next, number; ///< in its list, or that of free places
+  std::uint32_t channel;      ///< that it has come through
+  unsigned long long first;   ///< its first slot, while its data is in the channel yet
   Header header;
 };
 
 constexpr std::uint32_t nothing = ~0u; ///< end of a list
 /// In a send's serial: the receiver is on another host, and its answer in State::far_acks.
 constexpr std::uint32_t answered_far = 1u << 16;
+
+/// Posted receives, or kept messages: see match_lists_device.hpp.
+struct MatchList {
+  std::uint32_t first, last; ///< where first is `nothing` it is empty, and last means nothing
+};
+constexpr std::uint32_t match_lists = 64;
 
 /// What a waiting thread looks at all the time: 16 bytes, one load.
 struct alignas(16) Summary {
@@ -347,8 +354,8 @@ struct State {
   std::uint32_t lock; ///< of all lists
   std::uint32_t peers;
   std::uint32_t comms_used;
-  std::uint32_t first_posted, last_posted;
-  std::uint32_t first_kept, last_kept;
+  std::uint32_t listed; ///< counts the entries that any of these has had
+  MatchList posted[match_lists], posted_any_tag, kept_lists[match_lists];
   std::uint32_t free_small, free_large;
   std::uint32_t active[32];          ///< bits: requests that are queued .. sending or receiving
   std::uint32_t active_words;        ///< bits: words of these that have ever had any
@@ -390,6 +397,17 @@ struct Transfer {
     return room < header.bytes ? room : header.bytes;
   }
 };
+
+/// Of a state that is zero otherwise: nothing is posted or kept, and all places are free.
+inline void empty_lists(State &state) {
+  for (std::uint32_t i = 0; i < match_lists; ++i)
+    state.posted[i].first = state.kept_lists[i].first = nothing;
+  state.posted_any_tag.first = nothing;
+  for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
+    state.kept[i].next = i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
+  state.free_small = 0;
+  state.free_large = small_kept;
+}
 
 /// What a thread has found to do, for all of its team.
 enum class WorkKind : std::uint32_t {

@@ -249,11 +249,7 @@ void Links::set_up_state() {
   state_ = static_cast<State *>(state);
   kept_data_ = static_cast<unsigned char *>(data);
   image_->peers = image_->near_peers = std::uint32_t(host_.count());
-  image_->first_posted = image_->last_posted = image_->first_kept = image_->last_kept = nothing;
-  for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
-    image_->kept[i].next =
-        i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
-  image_->free_large = small_kept;
+  empty_lists(*image_);
   image_->acks = reinterpret_cast<std::uint64_t *>(memory_ + shared_memory().acks());
   image_->kept_data = kept_data_;
   image_->offers = reinterpret_cast<Offer *>(memory_ + shared_memory().offers());

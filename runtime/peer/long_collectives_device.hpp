@@ -217,7 +217,7 @@ GMPI_OUT_OF_LINE void help_long(const Round &call, BlockTeam team) {
 /// thread, which sees to what is told.
 GMPI_OUT_OF_LINE void await_carriers(const std::uint32_t &carried, std::uint32_t count,
                                      Wait &wait) {
-  await_and_tell(wait, [&] { return load_relaxed_device(&carried) == count; });
+  await_and_tell(wait, [&] { return load_block(&carried) == count; });
 }
 
 /// The wait for the other ranks to begin the round.

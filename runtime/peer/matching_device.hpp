@@ -7,7 +7,7 @@
 // receive goes before its own.
 #pragma once
 
-#include "channel_device.hpp"
+#include "match_lists_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -35,97 +35,13 @@ GMPI_DEVICE bool try_lock(State &state) {
   return load_relaxed_device(&state.lock) == 0 && cas_acquire_device(&state.lock, 0, 1) == 0;
 }
 GMPI_DEVICE void lock(State &state) {
-  while (!try_lock(state))
-    pause();
+  GMPI_NO_UNROLL
+  for (std::uint32_t turns = 0; !try_lock(state); ++turns)
+    turns < 4 ? pause() : rest(4 * turns); // thousands may want it
 }
 GMPI_DEVICE void unlock(State &state) {
   release_device();
   atomicExch(&state.lock, 0u);
-}
-
-/// What a receive asks for. `peer` may be any_source.
-struct Wanted {
-  std::uint32_t context, peer;
-  std::int32_t tag;
-
-  GMPI_DEVICE bool is(const Header &header, std::uint32_t from) const {
-    return context == header.context && (peer == any_source || peer == from) &&
-           (tag == MPI_ANY_TAG || tag == header.tag);
-  }
-};
-GMPI_DEVICE Wanted wanted_from(const Comm &comm, int source, int tag) {
-  return {comm.context, source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source], tag};
-}
-GMPI_DEVICE Wanted wanted_by(const Request &request) {
-  return {request.comm->context, request.peer, request.tag};
-}
-
-// --- lists, under the lock ---
-
-/// Adds `index` at the end of the list whose links `next_of` gives.
-template <class Next>
-GMPI_DEVICE void append(std::uint32_t &first, std::uint32_t &last, std::uint32_t index,
-                        Next next_of) {
-  next_of(index) = nothing;
-  if (first == nothing)
-    first = index;
-  else
-    next_of(last) = index;
-  last = index;
-}
-
-/// Takes the first that is `wanted` out of the list; `nothing` where none is.
-template <class Next, class Wanted>
-GMPI_DEVICE std::uint32_t take_first(std::uint32_t &first, std::uint32_t &last, Next next_of,
-                                     Wanted wanted) {
-  std::uint32_t before = nothing;
-  GMPI_NO_UNROLL
-  for (std::uint32_t at = first; at != nothing; before = at, at = next_of(at)) {
-    if (!wanted(at))
-      continue;
-    (before == nothing ? first : next_of(before)) = next_of(at);
-    if (last == at)
-      last = before;
-    return at;
-  }
-  return nothing;
-}
-
-/// The links of the lists of posted receives, and of kept messages.
-struct NextRequest {
-  State &state;
-  GMPI_DEVICE std::uint32_t &operator()(std::uint32_t i) const { return state.requests[i].next; }
-};
-struct NextKept {
-  State &state;
-  GMPI_DEVICE std::uint32_t &operator()(std::uint32_t i) const { return state.kept[i].next; }
-};
-
-GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::uint32_t from) {
-  return take_first(state.first_posted, state.last_posted, NextRequest{state},
-                    [&](std::uint32_t i) { return wanted_by(state.requests[i]).is(header, from); });
-}
-GMPI_DEVICE std::uint32_t take_kept(State &state, const Wanted &wanted) {
-  return take_first(state.first_kept, state.last_kept, NextKept{state}, [&](std::uint32_t i) {
-    return wanted.is(state.kept[i].header, peer_of_channel(state.kept[i].channel));
-  });
-}
-/// The same where the first such message has come with its data.
-GMPI_DEVICE std::uint32_t take_kept_with_data(State &state, const Wanted &wanted) {
-  bool announced = false;
-  return take_first(state.first_kept, state.last_kept, NextKept{state}, [&](std::uint32_t i) {
-    const Kept &kept = state.kept[i];
-    const bool found = wanted.is(kept.header, peer_of_channel(kept.channel));
-    announced = announced || (found && kept.header.kind == MessageKind::announced);
-    return found && !announced;
-  });
-}
-GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
-  append(state.first_posted, state.last_posted, index, NextRequest{state});
-}
-GMPI_DEVICE void append_kept(State &state, std::uint32_t place) {
-  append(state.first_kept, state.last_kept, place, NextKept{state});
-  atomicAdd(&state.summary.kept, 1u);
 }
 
 GMPI_DEVICE unsigned char *kept_memory(const State &state, std::uint32_t index) {

@@ -25,22 +25,15 @@ struct Sought {
 
 /// Looks among the kept messages, under the lock.
 GMPI_OUT_OF_LINE bool find_kept(State &state, const Sought &sought, Share &shared) {
-  GMPI_NO_UNROLL
-  for (std::uint32_t at = state.first_kept; at != nothing; at = state.kept[at].next)
-    if (sought.matches(state.kept[at].header, state.kept[at].channel)) {
-      sought.note(state.kept[at].header, state.kept[at].channel, shared);
-      return true;
-    }
-  return false;
+  const std::uint32_t found = find_kept(state, sought.wanted).index;
+  if (found != nothing)
+    sought.note(state.kept[found].header, state.kept[found].channel, shared);
+  return found != nothing;
 }
 
 /// Whether a posted receive is waiting for the message, under the lock.
-GMPI_DEVICE bool is_awaited(const State &state, const Header &header, std::uint32_t channel) {
-  GMPI_NO_UNROLL
-  for (std::uint32_t at = state.first_posted; at != nothing; at = state.requests[at].next)
-    if (wanted_by(state.requests[at]).is(header, peer_of_channel(channel)))
-      return true;
-  return false;
+GMPI_DEVICE bool is_awaited(State &state, const Header &header, std::uint32_t channel) {
+  return find_posted(state, header, peer_of_channel(channel)).index != nothing;
 }
 
 /// Looks at what is next in the channels, under the lock: where places are left it has been kept,

@@ -227,8 +227,9 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
       prepare_long(state, index);
     lock(state);
   }
-  std::uint32_t place =
-      state.first_kept == nothing ? nothing : take_kept(state, wanted_by(request));
+  std::uint32_t place = load_relaxed_device(&state.summary.kept) == 0
+                            ? nothing
+                            : take_kept(state, wanted_by(request));
   if (place == nothing) {
     note_state(request, RequestState::posted);
     atomicAdd(&state.summary.posted, 1u);

@@ -12,6 +12,7 @@ GMPI_DEVICE void begin_use(State &state, std::uint32_t index, bool sends, const 
   Request &request = state.requests[index];
   store_relaxed_device(&request.busy, 1); // as it is: somebody may still look
   request.comm = &comm;
+  request.context = comm.context;
   request.sends = sends;
   request.own = is_local(data) || is_shared(data);
   request.staging = nothing;

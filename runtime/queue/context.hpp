@@ -39,6 +39,16 @@ struct RingState {
   std::uint32_t asking;        ///< 1 while a thread asks the host for that count
 };
 
+/// Who may take one of the slots that all share, in device memory: first come, first served. Each
+/// count wraps, and has a cache line of its own.
+struct SlotQueue {
+  alignas(128) std::uint32_t asked; ///< numbers given to those who want a slot
+  alignas(
+      128) std::uint32_t granted; ///< those whose turn it is: slots there are, or were given back
+  alignas(128) std::uint32_t
+      collecting; ///< 1 while a thread takes back what the host has given back
+};
+
 /// Device-side bookkeeping of one request slot, in device memory; owned by whoever holds the slot.
 struct RequestRecord {
   std::uint32_t turn;     ///< generation of the last Reply seen
@@ -122,6 +132,7 @@ struct Context {
       *host_releases;           ///< [request_slots]; the first counts them all; mapped host memory
   RequestRecord *records;       ///< [request_slots], device memory
   std::uint32_t *free_slots;    ///< [request_slots / 32] bits, 1: free; device memory
+  SlotQueue *slot_queue;        ///< for those from common_slots on; device memory
   std::uint32_t *seen_releases; ///< [request_slots], device memory
   const std::uint64_t *comm_sizes; ///< [2][comm_slots]: handle and, in the top 16 bits, size; then,
                                    ///< own rank; mapped host memory

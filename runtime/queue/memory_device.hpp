@@ -9,6 +9,7 @@
 
 #ifdef GMPI_DEVICE_CPU
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <gmpi/cpu.hpp>
 #define GMPI_DEVICE inline
@@ -102,6 +103,12 @@ GMPI_DEVICE unsigned long long load_acquire_device(const unsigned long long *fro
 GMPI_DEVICE std::uint32_t load_relaxed_device(const std::uint32_t *from) {
   std::uint32_t value;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+/// Of shared memory: the other loads and stores here are of global memory alone.
+GMPI_DEVICE std::uint32_t load_block(const std::uint32_t *from) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.cta.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
   return value;
 }
 /// Behind acquire_system(): such loads need not follow each other.
@@ -202,6 +209,21 @@ GMPI_DEVICE std::uint32_t lane_index() {
   return lane;
 }
 
+/// The lanes of a warp that have come here together: all of them have the same.
+struct LanesHere {
+  std::uint32_t mask, rank, count;
+
+  GMPI_DEVICE std::uint32_t from_first(std::uint32_t value) const {
+    return __shfl_sync(mask, value, __ffs(static_cast<int>(mask)) - 1);
+  }
+  GMPI_DEVICE void sync() const { __syncwarp(mask); }
+};
+GMPI_DEVICE LanesHere lanes_here() {
+  const std::uint32_t mask = __activemask();
+  return {mask, static_cast<std::uint32_t>(__popc(mask & ((1u << lane_index()) - 1))),
+          static_cast<std::uint32_t>(__popc(mask))};
+}
+
 /// Nanoseconds, the same clock on all multiprocessors.
 GMPI_DEVICE unsigned long long nanoseconds() {
   unsigned long long time;
@@ -214,6 +236,8 @@ GMPI_DEVICE void relax() {}
 GMPI_DEVICE void pause() { __nanosleep(200); }
 /// The same where thousands of threads may wait for what only some can have.
 GMPI_DEVICE void rest() { __nanosleep(20000); }
+/// The same where so many are served before this thread, one after the other.
+GMPI_DEVICE void rest(std::uint32_t ahead) { __nanosleep(ahead < 300 ? 100 + 64 * ahead : 20000); }
 
 // In PTX, not by __isLocal and __isShared: nvcc 13.0 makes invalid code of those where it can tell
 // the address space itself ("Broken function found, compilation aborted!").
@@ -230,16 +254,21 @@ GMPI_DEVICE bool is_shared(const void *pointer) {
 
 #else
 
+/// What a GPU refuses is refused here: these loads and stores are of global memory alone.
+template <class T> T *in_global(T *pointer) {
+  assert(!cpu::is_local(pointer) && !cpu::is_shared(pointer));
+  return pointer;
+}
 inline void store_system(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
-  __atomic_store_n(to, a, __ATOMIC_RELEASE);
-  __atomic_store_n(to + 1, b, __ATOMIC_RELEASE);
+  __atomic_store_n(in_global(to), a, __ATOMIC_RELEASE);
+  __atomic_store_n(in_global(to + 1), b, __ATOMIC_RELEASE);
 }
 inline void load_system(const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
-  a = __atomic_load_n(from, __ATOMIC_ACQUIRE);
-  b = __atomic_load_n(from + 1, __ATOMIC_ACQUIRE);
+  a = __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
+  b = __atomic_load_n(in_global(from + 1), __ATOMIC_ACQUIRE);
 }
 inline std::uint64_t load_system(const std::uint64_t *from) {
-  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
 }
 // The loads and stores above are acquire and release themselves.
 inline void release_system() {}
@@ -247,59 +276,72 @@ inline void acquire_system() {}
 inline void acquire_device() {}
 inline std::uint64_t load_weak(const std::uint64_t *from) { return load_system(from); }
 inline void release_device() {}
-template <class T> T load_acquire_device(const T *from) {
+inline std::uint32_t load_block(const std::uint32_t *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+template <class T> T load_acquire_device(const T *from) {
+  return __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
 }
 inline std::uint32_t load_relaxed_system(const std::uint32_t *from) {
-  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
 }
 inline void store_relaxed_system(std::uint32_t *to, std::uint32_t value) {
-  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+  __atomic_store_n(in_global(to), value, __ATOMIC_RELEASE);
 }
 inline void store_relaxed_device(std::uint32_t *to, std::uint32_t value) {
-  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+  __atomic_store_n(in_global(to), value, __ATOMIC_RELEASE);
 }
 inline void store_relaxed_device(unsigned long long *to, unsigned long long value) {
-  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+  __atomic_store_n(in_global(to), value, __ATOMIC_RELEASE);
 }
 inline void store_release_device(std::uint32_t *to, std::uint32_t value) {
-  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+  __atomic_store_n(in_global(to), value, __ATOMIC_RELEASE);
 }
 inline void store_release_device(unsigned long long *to, unsigned long long value) {
-  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+  __atomic_store_n(in_global(to), value, __ATOMIC_RELEASE);
 }
 template <class T> T load_relaxed_device(const T *from) {
-  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
 }
 inline unsigned long long add_relaxed_device(unsigned long long *to, unsigned long long value) {
-  return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
+  return __atomic_fetch_add(in_global(to), value, __ATOMIC_ACQ_REL);
 }
 inline void increase_relaxed_device(unsigned long long *what, unsigned long long by) {
-  __atomic_fetch_add(what, by, __ATOMIC_ACQ_REL);
+  __atomic_fetch_add(in_global(what), by, __ATOMIC_ACQ_REL);
 }
 inline unsigned long long cas_relaxed_device(unsigned long long *to, unsigned long long expected,
                                              unsigned long long value) {
-  __atomic_compare_exchange_n(to, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  __atomic_compare_exchange_n(in_global(to), &expected, value, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
   return expected;
 }
 inline unsigned long long add_device(unsigned long long *to, unsigned long long value) {
-  return __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
+  return __atomic_fetch_add(in_global(to), value, __ATOMIC_ACQ_REL);
 }
 inline void increase_release_device(std::uint32_t *what, std::uint32_t by) {
-  __atomic_fetch_add(what, by, __ATOMIC_RELEASE);
+  __atomic_fetch_add(in_global(what), by, __ATOMIC_RELEASE);
 }
 inline std::uint32_t and_acquire_device(std::uint32_t *to, std::uint32_t value) {
-  return __atomic_fetch_and(to, value, __ATOMIC_ACQ_REL);
+  return __atomic_fetch_and(in_global(to), value, __ATOMIC_ACQ_REL);
 }
 inline std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t expected,
                                         std::uint32_t value) {
-  __atomic_compare_exchange_n(to, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  __atomic_compare_exchange_n(in_global(to), &expected, value, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
   return expected;
 }
 inline void let_pass(std::uint32_t) {}
 inline std::uint32_t lane_index() {
   return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
+/// Each goes its own way.
+struct LanesHere {
+  std::uint32_t mask, rank, count;
+
+  std::uint32_t from_first(std::uint32_t value) const { return value; }
+  void sync() const {}
+};
+inline LanesHere lanes_here() { return {1, 0, 1}; }
 inline unsigned long long nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -307,7 +349,7 @@ inline unsigned long long nanoseconds() {
 }
 inline void relax() { cpu::yield(); }
 inline void pause() { relax(); }
-inline void rest() { relax(); }
+inline void rest(std::uint32_t = 0) { relax(); }
 inline bool is_local(const void *pointer) { return cpu::is_local(pointer); }
 inline bool is_shared(const void *pointer) { return cpu::is_shared(pointer); }
 

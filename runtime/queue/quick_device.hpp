@@ -36,7 +36,8 @@ template <Scope S> GMPI_DEVICE std::uint32_t take_slot(bool nonblocking) {
     return acquire_slot(context);
   BlockState &block = block_state();
   if (S == Scope::thread) {
-    if (atomicExch(&block.slot_taken, 1u) != 0)
+    // (Lanes that come together would part here.)
+    if (lanes_here().count != 1 || atomicExch(&block.slot_taken, 1u) != 0)
       return acquire_slot(context);
     __threadfence_block();
   }

@@ -4,41 +4,55 @@
 // holder counts the Replies it has seen in record.turn; the next Reply carries the next turn. The
 // first launch_slots belong to launches, for their blocking calls of grid scope, and are never
 // free. The next block_slots are for blocks, which keep them until their end; nobody waits for
-// those.
+// those. For the others one queues: at most as many look for a free bit as there are slots that
+// nobody has, so that thousands may wait without being in each other's way.
 #pragma once
 
 #include "attribute_ring_device.hpp"
 
 namespace gmpi::device {
 
+/// From now on what named the request that held it names none, whoever has it; whoever takes the
+/// slot sees what was written of it before.
+GMPI_DEVICE void release_slot(const Context &context, std::uint32_t slot) {
+  ++context.records[slot].serial;
+  release_device();
+  atomicOr(context.free_slots + slot / 32, 1u << slot % 32);
+  if (slot >= common_slots)
+    atomicAdd(&context.slot_queue->granted, 1u);
+}
+
 /// Takes back slots that the host has finished with (a host MPI_Wait on a kernel's request). Of the
-/// threads that come here one looks, and only where there is something new.
+/// threads that come here one looks: thousands would keep the bus busy.
 GMPI_OUT_OF_LINE void collect_host_releases(const Context &context) {
-  auto *releases = reinterpret_cast<const std::uint64_t *>(context.host_releases);
-  auto all = static_cast<std::uint32_t>(load_system(releases));
-  std::uint32_t known = load_acquire_device(context.seen_releases);
-  if (all == known || atomicCAS(context.seen_releases, known, all) != known)
+  SlotQueue &queue = *context.slot_queue;
+  if (load_relaxed_device(&queue.collecting) != 0 ||
+      cas_acquire_device(&queue.collecting, 0, 1) != 0)
     return;
-  acquire_system();
+  auto *releases = reinterpret_cast<const std::uint64_t *>(context.host_releases);
+  const auto all = static_cast<std::uint32_t>(load_system(releases));
+  const bool any = all != context.seen_releases[0];
+  context.seen_releases[0] = all;
+  if (any)
+    acquire_system();
   constexpr std::uint32_t at_once = 8; // loads of the host's memory that are under way together
   GMPI_NO_UNROLL
-  for (std::uint32_t first = common_slots; first < request_slots; first += at_once) {
+  for (std::uint32_t first = common_slots; any && first < request_slots; first += at_once) {
     std::uint64_t found[at_once];
     for (std::uint32_t i = 0; i < at_once; ++i)
       found[i] = load_weak(releases + first + i);
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < at_once; ++i) {
-      std::uint32_t slot = first + i;
-      auto count = static_cast<std::uint32_t>(found[i]);
-      std::uint32_t seen = load_acquire_device(context.seen_releases + slot);
-      if (count == seen || atomicCAS(context.seen_releases + slot, seen, count) != seen)
+      const std::uint32_t slot = first + i;
+      const auto count = static_cast<std::uint32_t>(found[i]);
+      if (count == context.seen_releases[slot])
         continue;
+      context.seen_releases[slot] = count;
       context.records[slot].turn = static_cast<std::uint32_t>(found[i] >> 32);
-      ++context.records[slot].serial;
-      release_device();
-      atomicOr(context.free_slots + slot / 32, 1u << slot % 32);
+      release_slot(context, slot);
     }
   }
+  store_release_device(&queue.collecting, 0);
 }
 
 /// In place of a slot: there is none; nobody has looked.
@@ -71,36 +85,60 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_block_slot(const Context &context) {
   return slot;
 }
 
-/// A free slot, or no_slot where none is found at once.
-GMPI_OUT_OF_LINE std::uint32_t try_acquire_slot(const Context &context) {
+/// Of the slots that all share, a free one for whose number is up: there is one, or will be at
+/// once.
+GMPI_DEVICE std::uint32_t take_granted_slot(const Context &context) {
   constexpr std::uint32_t first = common_slots / 32, words = request_slots / 32 - first;
   std::uint32_t slot = no_slot;
   GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < words && slot == no_slot; ++i)
-    slot = take_slot_of(context, first + (blockIdx.x * 31 + i) % words);
+  for (std::uint32_t i = blockIdx.x * 31 + threadIdx.x / 32; slot == no_slot; ++i)
+    slot = take_slot_of(context, first + i % words);
   return slot;
 }
 
-/// A free slot; waits while there is none.
-GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
-  constexpr std::uint32_t first = common_slots / 32, words = request_slots / 32 - first;
-  std::uint32_t start = (blockIdx.x * 31 + threadIdx.x / 32) % words;
-  for (std::uint32_t attempt = 0;; ++attempt) {
-    std::uint32_t slot = take_slot_of(context, first + (start + attempt) % words);
-    if (slot != no_slot)
-      return slot;
-    if (attempt >= words) // none anywhere, it seems: far more threads than slots, perhaps
-      rest();
-    if (attempt % words == words - 1)
+/// A free slot, or no_slot where there is none, or others wait for it.
+GMPI_OUT_OF_LINE std::uint32_t try_acquire_slot(const Context &context) {
+  SlotQueue &queue = *context.slot_queue;
+  std::uint32_t number = load_relaxed_device(&queue.asked);
+  GMPI_NO_UNROLL
+  while (static_cast<std::int32_t>(load_relaxed_device(&queue.granted) - number) > 0) {
+    const std::uint32_t found = atomicCAS(&queue.asked, number, number + 1);
+    if (found == number)
+      return take_granted_slot(context);
+    number = found;
+  }
+  return no_slot;
+}
+
+/// Waits until as many slots have been given back as there were threads before this one.
+GMPI_OUT_OF_LINE void await_grant(const Context &context, std::uint32_t number) {
+  for (;;) {
+    const std::uint32_t ahead = number - load_relaxed_device(&context.slot_queue->granted);
+    if (static_cast<std::int32_t>(ahead) < 0)
+      return;
+    if (ahead == 0) // the first in the queue
       collect_host_releases(context);
+    rest(ahead);
   }
 }
 
-/// From now on what named the request that held it names none, whoever has it.
-GMPI_DEVICE void release_slot(const Context &context, std::uint32_t slot) {
-  ++context.records[slot].serial;
-  release_device();
-  atomicOr(context.free_slots + slot / 32, 1u << slot % 32);
+/// A free slot; waits while there is none. Lanes that come together go on together where there are
+/// enough for all of them; who has one must not wait for those who have none.
+GMPI_OUT_OF_LINE std::uint32_t acquire_slot(const Context &context) {
+  const LanesHere lanes = lanes_here();
+  std::uint32_t first = 0, granted = 0;
+  if (lanes.rank == 0) {
+    granted = load_relaxed_device(&context.slot_queue->granted);
+    first = atomicAdd(&context.slot_queue->asked, lanes.count);
+  }
+  first = lanes.from_first(first);
+  granted = lanes.from_first(granted);
+  if (static_cast<std::int32_t>(first + lanes.rank - granted) >= 0)
+    await_grant(context, first + lanes.rank);
+  const std::uint32_t slot = take_granted_slot(context);
+  if (static_cast<std::int32_t>(first + lanes.count - granted) <= 0)
+    lanes.sync();
+  return slot;
 }
 
 } // namespace gmpi::device

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -24,10 +27,7 @@ struct Rank {
         kept(std::size_t(small_kept) * small_bytes + std::size_t(large_kept) * eager_bytes) {
     State &s = *state;
     s.peers = 2;
-    s.first_posted = s.last_posted = s.first_kept = s.last_kept = nothing;
-    for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
-      s.kept[i].next = i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
-    s.free_large = small_kept;
+    empty_lists(s);
     s.acks = reinterpret_cast<std::uint64_t *>(memory.data() + Shared{2}.acks());
     s.kept_data = kept.data();
     for (Line &line : s.sending)
@@ -177,14 +177,71 @@ TEST_F(PeerChannel, a_message_goes_to_the_earliest_receive_that_it_matches) {
   EXPECT_EQ(b.state->requests[302].first, second);
   EXPECT_EQ(b.state->summary.posted, 1u);
   EXPECT_EQ(b.state->summary.active, 2u);
-  EXPECT_EQ(b.state->first_posted, 300u);
-  EXPECT_EQ(b.state->last_posted, 300u);
+  EXPECT_EQ(b.state->posted_any_tag.first, nothing);
+}
+
+/// Of receives and messages that differ in tag and source, by number of the step: wildcards or not.
+TEST_F(PeerChannel, thousands_match_as_a_single_list_would) {
+  std::minstd_rand random(7);
+  struct Known {
+    std::uint32_t index;
+    device::Wanted wanted;
+    Header header;
+  };
+  std::vector<Known> posted, kept; // in order
+  std::uint32_t next_request = 0;
+  for (int step = 0; step < 3000; ++step) {
+    Header header{};
+    header.context = b.state->comms[0].context;
+    header.tag = static_cast<std::int32_t>(random() % 200);
+    const device::Wanted wanted{header.context, random() % 2 ? any_source : 0,
+                                random() % 10 == 0 ? MPI_ANY_TAG : header.tag};
+    const auto index_of = [](const std::vector<Known> &list, std::size_t at) {
+      return at < list.size() ? list[at].index : nothing;
+    };
+    if (random() % 2) { // a message
+      std::size_t at = 0;
+      while (at < posted.size() && !posted[at].wanted.is(header, 0))
+        ++at;
+      ASSERT_EQ(device::take_posted(*b.state, header, 0), index_of(posted, at)) << step;
+      if (at < posted.size()) {
+        posted.erase(posted.begin() + static_cast<std::ptrdiff_t>(at));
+        continue;
+      }
+      const std::uint32_t place = device::take_place(*b.state, 0);
+      ASSERT_NE(place, nothing);
+      b.state->kept[place].header = header;
+      b.state->kept[place].channel = 0;
+      device::append_kept(*b.state, place);
+      kept.push_back({place, {}, header});
+    } else {
+      std::size_t at = 0;
+      while (at < kept.size() && !wanted.is(kept[at].header, 0))
+        ++at;
+      ASSERT_EQ(device::find_kept(*b.state, wanted).index, index_of(kept, at)) << step;
+      ASSERT_EQ(device::take_kept(*b.state, wanted), index_of(kept, at)) << step;
+      if (at < kept.size()) {
+        device::give_place(*b.state, kept[at].index);
+        kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(at));
+        continue;
+      }
+      Request &request = b.state->requests[next_request];
+      request.context = wanted.context;
+      request.peer = wanted.peer;
+      request.tag = wanted.tag;
+      device::append_posted(*b.state, next_request);
+      posted.push_back({next_request, wanted, {}});
+      next_request = (next_request + 1) % max_requests;
+      ASSERT_LT(posted.size(), max_requests);
+    }
+  }
+  EXPECT_GT(kept.size() + posted.size(), 10u);
 }
 
 TEST_F(PeerChannel, another_communicators_message_is_not_taken) {
   int data = 9;
   post(300, 3);
-  b.state->comms[0].context = 6;
+  b.state->requests[300].context = 6;
   send(&data, 0, 3);
   device::look_into_channels(*b.state);
   EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::posted);
@@ -204,7 +261,7 @@ TEST_F(PeerChannel, what_nobody_waits_for_is_kept_in_order) {
   ASSERT_TRUE(device::try_lock(*b.state));
   EXPECT_EQ(b.state->summary.kept, 2u);
   Request wanted{};
-  wanted.comm = &b.state->comms[0];
+  wanted.context = b.state->comms[0].context;
   wanted.peer = any_source;
   wanted.tag = 7;
   std::uint32_t first = device::take_kept(*b.state, device::wanted_by(wanted));
@@ -301,10 +358,14 @@ TEST_F(PeerChannel, a_receive_that_is_too_small_does_not_say_where) {
 
 /// The tags of what b keeps, in order.
 std::vector<int> kept_tags(const State &state) {
-  std::vector<int> tags;
-  for (std::uint32_t i = state.first_kept; i != nothing; i = state.kept[i].next)
-    tags.push_back(state.kept[i].header.tag);
-  return tags;
+  std::map<std::uint32_t, int> tags; // by number
+  for (const MatchList &list : state.kept_lists)
+    for (std::uint32_t i = list.first; i != nothing; i = state.kept[i].next)
+      tags[state.kept[i].number] = state.kept[i].header.tag;
+  std::vector<int> in_order;
+  for (const auto &[number, tag] : tags)
+    in_order.push_back(tag);
+  return in_order;
 }
 
 TEST_F(PeerChannel, messages_keep_their_order_across_both_channels) {

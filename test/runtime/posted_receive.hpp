@@ -8,6 +8,7 @@ inline gmpi::peer::Request &post_receive(gmpi::peer::State &state, std::uint32_t
                                          std::uint32_t from) {
   gmpi::peer::Request &request = state.requests[index];
   request.comm = &state.comms[0];
+  request.context = state.comms[0].context;
   request.peer = from;
   request.tag = tag;
   request.busy = 1;

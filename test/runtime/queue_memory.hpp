@@ -13,6 +13,7 @@ struct QueueMemory {
   std::vector<gmpi::RequestRecord> records;
   std::vector<std::uint32_t> free_slots, seen_releases;
   gmpi::RingState ring_state{};
+  gmpi::SlotQueue slot_queue{0, gmpi::request_slots - gmpi::common_slots, 0};
   gmpi::Context context{};
 
   /// As it is once `first` Attributes have gone through the ring.
@@ -26,8 +27,9 @@ struct QueueMemory {
       std::uint64_t lap = first / gmpi::ring_slots + (slot < first % gmpi::ring_slots);
       for (int i = 0; i < gmpi::attribute_words; ++i)
         ring[slot * gmpi::attribute_words + i] =
-            lap == 0 ? 0 : gmpi::tag_word(0x111111111111 * (i + 1),
-                                          gmpi::ring_generation((lap - 1) * gmpi::ring_slots));
+            lap == 0 ? 0
+                     : gmpi::tag_word(0x111111111111 * (i + 1),
+                                      gmpi::ring_generation((lap - 1) * gmpi::ring_slots));
     }
     for (std::uint32_t slot = gmpi::launch_slots; slot < gmpi::request_slots; ++slot)
       free_slots[slot / 32] |= 1u << slot % 32;
@@ -39,6 +41,7 @@ struct QueueMemory {
     context.host_releases = reinterpret_cast<gmpi::HostRelease *>(host_releases.data());
     context.records = records.data();
     context.free_slots = free_slots.data();
+    context.slot_queue = &slot_queue;
     context.seen_releases = seen_releases.data();
   }
   QueueMemory(const QueueMemory &) = delete;

@@ -31,10 +31,7 @@ struct Rank {
     State &s = *state;
     s.peers = 2; // number 0 would be this rank itself
     s.near_peers = 1;
-    s.first_posted = s.last_posted = s.first_kept = s.last_kept = nothing;
-    for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
-      s.kept[i].next = i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
-    s.free_large = small_kept;
+    empty_lists(s);
     s.acks = acks.data();
     s.far_acks = far_acks.data();
     s.far_news = &news;

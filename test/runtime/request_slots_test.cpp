@@ -76,6 +76,49 @@ TEST(RequestSlots, waits_for_a_released_one) {
   EXPECT_EQ(got, 777u);
 }
 
+/// Those who wait are served in turn, and nobody who only tries comes between.
+TEST(RequestSlots, first_come_first_served) {
+  QueueMemory memory;
+  for (std::uint32_t i = 0; i < usable; ++i)
+    ASSERT_NE(device::try_acquire_slot(memory.context), device::no_slot);
+  EXPECT_EQ(device::try_acquire_slot(memory.context), device::no_slot);
+  std::atomic<std::uint32_t> got[3] = {};
+  std::vector<std::thread> waiting;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    waiting.emplace_back([&, i] { got[i] = device::acquire_slot(memory.context); });
+    while (device::load_relaxed_device(&memory.slot_queue.asked) != usable + i + 1)
+      std::this_thread::yield();
+  }
+  EXPECT_EQ(device::try_acquire_slot(memory.context), device::no_slot);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    device::release_slot(memory.context, 500 + i);
+    waiting[i].join();
+    EXPECT_EQ(got[i], 500 + i);
+  }
+  EXPECT_EQ(device::try_acquire_slot(memory.context), device::no_slot);
+  device::release_slot(memory.context, 600);
+  EXPECT_EQ(device::try_acquire_slot(memory.context), 600u);
+}
+/// A block's own is no slot for them.
+TEST(RequestSlots, a_blocks_slot_is_given_back_to_blocks) {
+  QueueMemory memory;
+  for (std::uint32_t i = 0; i < usable; ++i)
+    device::acquire_slot(memory.context);
+  device::release_slot(memory.context, device::acquire_block_slot(memory.context));
+  EXPECT_EQ(device::try_acquire_slot(memory.context), device::no_slot);
+}
+TEST(RequestSlots, counts_wrap) {
+  QueueMemory memory;
+  memory.slot_queue = {0xfffffffeu, 0xfffffffeu + usable, 0};
+  for (int i = 0; i < 4; ++i) {
+    std::uint32_t slot = device::acquire_slot(memory.context);
+    device::release_slot(memory.context, slot);
+    slot = device::try_acquire_slot(memory.context);
+    ASSERT_NE(slot, device::no_slot);
+    device::release_slot(memory.context, slot);
+  }
+}
+
 /// The turn comes back with the slot: the host has used up Replies that no kernel has seen.
 TEST(RequestSlots, waits_for_one_from_the_host) {
   QueueMemory memory;

@@ -1,0 +1,129 @@
+// The lists of posted receives and of kept messages, under the state's lock: many of each, by a
+// hash of communicator and tag, so that one of thousands is found as soon as one of a few.
+//
+// Invariant: a message is in the list of its communicator and tag, and so is a receive, but those
+// of any tag, which have a list of their own. Each list is in order; an entry's number tells its
+// place among those of other lists.
+#pragma once
+
+#include "channel_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// What a receive asks for. `peer` may be any_source.
+struct Wanted {
+  std::uint32_t context, peer;
+  std::int32_t tag;
+
+  GMPI_DEVICE bool is(const Header &header, std::uint32_t from) const {
+    return context == header.context && (peer == any_source || peer == from) &&
+           (tag == MPI_ANY_TAG || tag == header.tag);
+  }
+};
+GMPI_DEVICE Wanted wanted_from(const Comm &comm, int source, int tag) {
+  return {comm.context, source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source], tag};
+}
+GMPI_DEVICE Wanted wanted_by(const Request &request) {
+  return {request.context, request.peer, request.tag};
+}
+
+GMPI_DEVICE std::uint32_t list_of(std::uint32_t context, std::int32_t tag) {
+  return (context * 37 + static_cast<std::uint32_t>(tag)) % match_lists;
+}
+
+/// An entry as its list has it. Index `nothing`: there is none.
+struct Place {
+  MatchList *list;
+  std::uint32_t index, before;
+};
+
+template <class Entry>
+GMPI_DEVICE void append(State &state, MatchList &list, Entry *entries, std::uint32_t index) {
+  entries[index].next = nothing;
+  entries[index].number = state.listed++;
+  if (list.first == nothing)
+    list.first = index;
+  else
+    entries[list.last].next = index;
+  list.last = index;
+}
+template <class Entry> GMPI_DEVICE void take_out(const Place &place, Entry *entries) {
+  MatchList &list = *place.list;
+  (place.before == nothing ? list.first : entries[place.before].next) = entries[place.index].next;
+  if (list.last == place.index)
+    list.last = place.before;
+}
+
+/// The list's first that is `wanted`.
+template <class Entry, class Wanted>
+GMPI_DEVICE Place find_in(MatchList &list, const Entry *entries, Wanted wanted) {
+  std::uint32_t before = nothing, at = list.first;
+  GMPI_NO_UNROLL
+  while (at != nothing && !wanted(entries[at])) {
+    before = at;
+    at = entries[at].next;
+  }
+  return {&list, at, before};
+}
+template <class Entry>
+GMPI_DEVICE Place earlier(const Place &a, const Place &b, const Entry *entries) {
+  if (a.index == nothing || b.index == nothing)
+    return a.index == nothing ? b : a;
+  // (Numbers wrap.)
+  return static_cast<std::int32_t>(entries[a.index].number - entries[b.index].number) < 0 ? a : b;
+}
+
+/// The earliest posted receive that the message is for.
+GMPI_DEVICE Place find_posted(State &state, const Header &header, std::uint32_t from) {
+  const auto wants = [&](const Request &request) { return wanted_by(request).is(header, from); };
+  MatchList &certain = state.posted[list_of(header.context, header.tag)];
+  return earlier(find_in(certain, state.requests, wants),
+                 find_in(state.posted_any_tag, state.requests, wants), state.requests);
+}
+/// The earliest kept message that is wanted.
+GMPI_OUT_OF_LINE Place find_kept(State &state, const Wanted &wanted) {
+  const auto is_wanted = [&](const Kept &kept) {
+    return wanted.is(kept.header, peer_of_channel(kept.channel));
+  };
+  if (wanted.tag != MPI_ANY_TAG)
+    return find_in(state.kept_lists[list_of(wanted.context, wanted.tag)], state.kept, is_wanted);
+  Place found{nullptr, nothing, nothing};
+  for (MatchList &list : state.kept_lists)
+    found = earlier(found, find_in(list, state.kept, is_wanted), state.kept);
+  return found;
+}
+
+GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::uint32_t from) {
+  const Place found = find_posted(state, header, from);
+  if (found.index != nothing)
+    take_out(found, state.requests);
+  return found.index;
+}
+GMPI_DEVICE std::uint32_t take_kept(State &state, const Wanted &wanted) {
+  const Place found = find_kept(state, wanted);
+  if (found.index != nothing)
+    take_out(found, state.kept);
+  return found.index;
+}
+/// The same where that message has come with its data.
+GMPI_DEVICE std::uint32_t take_kept_with_data(State &state, const Wanted &wanted) {
+  const Place found = find_kept(state, wanted);
+  if (found.index == nothing || state.kept[found.index].header.kind == MessageKind::announced)
+    return nothing;
+  take_out(found, state.kept);
+  return found.index;
+}
+GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
+  const Request &request = state.requests[index];
+  append(state,
+         request.tag == MPI_ANY_TAG ? state.posted_any_tag
+                                    : state.posted[list_of(request.context, request.tag)],
+         state.requests, index);
+}
+GMPI_DEVICE void append_kept(State &state, std::uint32_t place) {
+  const Header &header = state.kept[place].header;
+  append(state, state.kept_lists[list_of(header.context, header.tag)], state.kept, place);
+  atomicAdd(&state.summary.kept, 1u);
+}
+
+} // namespace gmpi::device::peer
