@@ -117,9 +117,10 @@ GMPI_HOST_DEVICE inline int encode_arguments(Function function, const Arguments 
   return static_cast<int>(word - words);
 }
 
-/// The reverse of encode_arguments.
-GMPI_HOST_DEVICE inline Arguments decode_arguments(Function function, const std::uint64_t *word) {
-  Arguments arguments{};
+/// The reverse of encode_arguments. What the function has no argument for is zero.
+GMPI_HOST_DEVICE inline void decode_arguments(Function function, const std::uint64_t *word,
+                                              Arguments &arguments) {
+  arguments = {};
   switch (function) {
 #define GMPI_DECODE(role) arguments.role = FromWord<argument::role>::get(*word++);
 #define GMPI_FUNCTION(name, start, kind, roles)                                                    \
@@ -130,7 +131,6 @@ GMPI_HOST_DEVICE inline Arguments decode_arguments(Function function, const std:
   default:
     break;
   }
-  return arguments;
 }
 
 } // namespace gmpi

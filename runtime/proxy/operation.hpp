@@ -25,13 +25,28 @@ struct HostData {
   enum { none, payload, beside, staged, pageable, direct } kind = none;
 };
 
+/// What one thread writes and others look at: whoever sees a value sees what was written before it.
+/// (The default order of std::atomic would have the proxy wait for each Reply to be written.)
+template <class T> class Published {
+public:
+  Published(T value) : value_(value) {}
+  Published &operator=(T value) {
+    value_.store(value, std::memory_order_release);
+    return *this;
+  }
+  operator T() const { return value_.load(std::memory_order_acquire); }
+
+private:
+  std::atomic<T> value_;
+};
+
 struct Operation {
   static constexpr std::uint32_t no_use = ~0u;
 
-  std::atomic<Phase> phase{Phase::idle};
+  Published<Phase> phase{Phase::idle};
   /// Which use of the slot, by its request's serial number, a host MPI_Wait may take up; it is read
   /// before anything else of the operation.
-  std::atomic<std::uint32_t> completed_use{no_use};
+  Published<std::uint32_t> completed_use{no_use};
   Attribute attribute{};
   std::uint32_t turn = 0;
   HostData in, out;
@@ -52,7 +67,7 @@ struct Operation {
   Scope wait_scope = Scope::thread;
   Site wait_site{};
   std::uint32_t wait_launch = 0;
-  std::atomic<Clock::rep> host_waits_since{0}; ///< 0 unless the host program is in MPI_Wait for it
+  Published<Clock::rep> host_waits_since{0}; ///< 0 unless the host program is in MPI_Wait for it
 };
 
 } // namespace gmpi

@@ -105,12 +105,13 @@ int Progress::take_ended_launches() { return std::exchange(ended_launches_, 0); 
 bool Progress::take_attributes() {
   constexpr int at_once = 64; // so that what is running is tested now and then
   AttributeRing &ring = queue_.ring();
-  Attribute attribute;
   int taken = 0;
-  for (; taken < at_once && ring.peek(attribute); ++taken) {
-    if (settings().stats && !attribute.peer) // the proxy is told of a wait, and makes no call
-      count_call(attribute);
-    begin(attribute, ring.data());
+  for (; taken < at_once && ring.peek(); ++taken) {
+    Attribute head;
+    ring.read_head(head);
+    if (settings().stats && !head.peer) // the proxy is told of a wait, and makes no call
+      count_call(head);
+    begin(head, ring.data(), [&](Attribute &to) { ring.read(to); });
     ring.release();
   }
   caught_up_ = taken < at_once;
@@ -139,8 +140,12 @@ void Progress::end(Operation &operation) {
     free_detached_.push_back(&operation);
 }
 
-/// `data` lies in the ring and may be overwritten once this returns.
 void Progress::begin(const Attribute &attribute, const unsigned char *data) {
+  begin(attribute, data, [&](Attribute &to) { to = attribute; });
+}
+/// `read` puts the whole Attribute where it stays: one copy less for each.
+template <class Read>
+void Progress::begin(const Attribute &attribute, const unsigned char *data, Read read) {
   progressed_ |= !tells_flag(attribute.function);
   Operation &operation =
       is_buffered(attribute) ? detached_operation() : operations_[attribute.slot];
@@ -169,7 +174,8 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
     break;
   }
   operations_[attribute.slot].completed_use = Operation::no_use;
-  operation.attribute = attribute;
+  std::atomic_thread_fence(std::memory_order_release); // before anything else of it changes
+  read(operation.attribute);
   operation.turn = attribute.turn;
   operation.error = MPI_SUCCESS;
   operation.source = MPI_ANY_SOURCE;
@@ -182,7 +188,8 @@ void Progress::begin(const Attribute &attribute, const unsigned char *data) {
   operation.host_waits_since = 0;
   if ((kind_of(attribute.function) != Kind::nonblocking && !attribute.detached) || attribute.peer)
     note_wait(operation, attribute);
-  operation.in = operation.out = {};
+  operation.in = {};
+  operation.out = {};
   if (attribute.peer) {
     operation.phase = Phase::running;
     return;

@@ -77,6 +77,9 @@ private:
   bool test_running();
   bool serve_wanting();
 
+  /// `data` may be overwritten once this returns. `attribute`'s arguments: what `read` gives.
+  template <class Read>
+  void begin(const Attribute &attribute, const unsigned char *data, Read read);
   void begin(const Attribute &attribute, const unsigned char *data);
   Operation &detached_operation();
   void note_wait(Operation &operation, const Attribute &attribute);

@@ -137,8 +137,8 @@ inline void pack(const Attribute &attribute, std::uint32_t generation, std::uint
     words[i] = tag_word(contents[i], generation);
 }
 
-/// The reverse of pack().
-inline void unpack(const std::uint64_t *words, Attribute &attribute) {
+/// The reverse of pack(), but for the arguments.
+inline void unpack_head(const std::uint64_t *words, Attribute &attribute) {
   attribute.function = static_cast<Function>(words[0] & 0xff);
   attribute.scope = static_cast<Scope>(words[0] >> 8 & 3);
   attribute.inline_in = words[0] >> 10 & 1;
@@ -154,7 +154,11 @@ inline void unpack(const std::uint64_t *words, Attribute &attribute) {
   attribute.direct_in = words[2] >> 34 & 1;
   attribute.direct_out = words[2] >> 35 & 1;
   attribute.in_bytes = content_of(words[3]);
-  attribute.arguments = decode_arguments(attribute.function, words + 4);
+}
+/// The reverse of pack().
+inline void unpack(const std::uint64_t *words, Attribute &attribute) {
+  unpack_head(words, attribute);
+  decode_arguments(attribute.function, words + 4, attribute.arguments);
 }
 
 GMPI_HOST_DEVICE inline void pack(const Reply &reply, std::uint32_t generation,

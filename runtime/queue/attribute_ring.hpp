@@ -17,17 +17,17 @@ public:
                 std::uint64_t first = 0)
       : words_(words), payload_(payload), consumed_(consumed), next_(first) {}
 
-  /// The next Attribute, if it and its data have arrived whole. release() goes on to the one after.
-  bool peek(Attribute &attribute) {
+  /// Whether the next Attribute and its data have arrived whole. release() goes on to the one after.
+  bool peek() {
     const std::uint64_t *from = words_ + next_ % ring_slots * attribute_words;
     std::uint32_t generation = ring_generation(next_);
-    std::uint64_t words[attribute_words];
     for (int i = 0; i < attribute_words; ++i) {
-      words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
-      if (generation_of(words[i]) != generation)
+      arrived_[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
+      if (generation_of(arrived_[i]) != generation)
         return false;
     }
-    unpack(words, attribute);
+    Attribute attribute;
+    unpack_head(arrived_, attribute);
     if (attribute.tagged && !has_data(attribute.in_bytes, generation))
       return false;
     tagged_ = attribute.tagged;
@@ -39,7 +39,17 @@ public:
     return true;
   }
 
-  /// What lies beside the Attribute that peek() returned, until release().
+  /// That Attribute, with its arguments or without.
+  void read(Attribute &attribute) const { unpack(arrived_, attribute); }
+  void read_head(Attribute &attribute) const { unpack_head(arrived_, attribute); }
+  bool peek(Attribute &attribute) {
+    const bool arrived = peek();
+    if (arrived)
+      read(attribute);
+    return arrived;
+  }
+
+  /// What lies beside it, until release().
   const unsigned char *data() const { return tagged_ ? data_ : payload(); }
 
   /// Done with that Attribute and its data: the slot may be written again.
@@ -69,6 +79,7 @@ private:
   static constexpr std::uint64_t credit_interval = ring_slots / 8;
   const std::uint64_t *words_;
   unsigned char *payload_;
+  std::uint64_t arrived_[attribute_words]; ///< what peek() has found
   unsigned char data_[tagged_bytes]; ///< short data, without its generations
   bool tagged_ = false;
   std::size_t written_ = 0; ///< bytes of the payload

@@ -60,7 +60,11 @@ struct Request {
   std::uint64_t data_bytes;
   alignas(16) unsigned char data[inline_bytes]; ///< sent data or request handles of own memory
 
-  Arguments arguments() const { return decode_arguments(function, words); }
+  Arguments arguments() const {
+    Arguments all;
+    decode_arguments(function, words, all);
+    return all;
+  }
 };
 
 /// Segment::only of a segment that all threads run.
