@@ -331,7 +331,7 @@ constexpr std::uint32_t answered_far = 1u << 16;
 struct MatchList {
   std::uint32_t first, last; ///< where first is `nothing` it is empty, and last means nothing
 };
-constexpr std::uint32_t match_lists = 64;
+constexpr std::uint32_t match_lists = 1024; ///< of each; a multiple of 32
 
 /// What a waiting thread looks at all the time: 16 bytes, one load.
 struct alignas(16) Summary {
@@ -351,11 +351,13 @@ struct Line {
 /// A rank's own state, in device memory, zero at first but for what Links sets.
 struct State {
   Summary summary;
-  std::uint32_t lock; ///< of all lists
+  std::uint32_t lock;   ///< of all lists
+  std::uint32_t wanted; ///< threads that wait for it: who only looks for work leaves it to them
   std::uint32_t peers;
   std::uint32_t comms_used;
   std::uint32_t listed; ///< counts the entries that any of these has had
   MatchList posted[match_lists], posted_any_tag, kept_lists[match_lists];
+  std::uint32_t kept_bits[match_lists / 32]; ///< bits: those that are not empty
   std::uint32_t free_small, free_large;
   std::uint32_t active[32];          ///< bits: requests that are queued .. sending or receiving
   std::uint32_t active_words;        ///< bits: words of these that have ever had any

@@ -88,8 +88,13 @@ GMPI_OUT_OF_LINE Place find_kept(State &state, const Wanted &wanted) {
   if (wanted.tag != MPI_ANY_TAG)
     return find_in(state.kept_lists[list_of(wanted.context, wanted.tag)], state.kept, is_wanted);
   Place found{nullptr, nothing, nothing};
-  for (MatchList &list : state.kept_lists)
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < match_lists / 32; ++i)
+    GMPI_NO_UNROLL
+  for (std::uint32_t left = state.kept_bits[i]; left != 0; left &= left - 1) {
+    MatchList &list = state.kept_lists[32 * i + __ffs(static_cast<int>(left)) - 1];
     found = earlier(found, find_in(list, state.kept, is_wanted), state.kept);
+  }
   return found;
 }
 
@@ -99,19 +104,24 @@ GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::u
     take_out(found, state.requests);
   return found.index;
 }
-GMPI_DEVICE std::uint32_t take_kept(State &state, const Wanted &wanted) {
+/// The same, taken out. `with_data`: where it has come with its data.
+GMPI_OUT_OF_LINE std::uint32_t take_kept(State &state, const Wanted &wanted, bool with_data) {
   const Place found = find_kept(state, wanted);
-  if (found.index != nothing)
-    take_out(found, state.kept);
-  return found.index;
-}
-/// The same where that message has come with its data.
-GMPI_DEVICE std::uint32_t take_kept_with_data(State &state, const Wanted &wanted) {
-  const Place found = find_kept(state, wanted);
-  if (found.index == nothing || state.kept[found.index].header.kind == MessageKind::announced)
+  if (found.index == nothing ||
+      (with_data && state.kept[found.index].header.kind == MessageKind::announced))
     return nothing;
   take_out(found, state.kept);
+  const auto list = static_cast<std::uint32_t>(found.list - state.kept_lists);
+  if (found.list->first == nothing)
+    state.kept_bits[list / 32] &= ~(1u << list % 32);
   return found.index;
+}
+/// Whether there is certainly none, at this moment: found out without the lock.
+GMPI_DEVICE bool has_kept_none(const State &state, const Wanted &wanted) {
+  return load_relaxed_device(&state.summary.kept) == 0 ||
+         (wanted.tag != MPI_ANY_TAG &&
+          load_relaxed_device(&state.kept_lists[list_of(wanted.context, wanted.tag)].first) ==
+              nothing);
 }
 GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
   const Request &request = state.requests[index];
@@ -122,7 +132,10 @@ GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
 }
 GMPI_DEVICE void append_kept(State &state, std::uint32_t place) {
   const Header &header = state.kept[place].header;
-  append(state, state.kept_lists[list_of(header.context, header.tag)], state.kept, place);
+  const std::uint32_t list = list_of(header.context, header.tag);
+  if (state.kept_lists[list].first == nothing)
+    state.kept_bits[list / 32] |= 1u << list % 32;
+  append(state, state.kept_lists[list], state.kept, place);
   atomicAdd(&state.summary.kept, 1u);
 }
 

@@ -31,13 +31,21 @@ GMPI_DEVICE Summary look(const State &state) {
           static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(b >> 32)};
 }
 
-GMPI_DEVICE bool try_lock(State &state) {
+GMPI_DEVICE bool take_lock(State &state) {
   return load_relaxed_device(&state.lock) == 0 && cas_acquire_device(&state.lock, 0, 1) == 0;
 }
+/// For those who look for work: not while somebody waits for it.
+GMPI_DEVICE bool try_lock(State &state) {
+  return load_relaxed_device(&state.wanted) == 0 && take_lock(state);
+}
 GMPI_DEVICE void lock(State &state) {
+  if (take_lock(state))
+    return;
+  atomicAdd(&state.wanted, 1u);
   GMPI_NO_UNROLL
-  for (std::uint32_t turns = 0; !try_lock(state); ++turns)
-    turns < 4 ? pause() : rest(4 * turns); // thousands may want it
+  while (!take_lock(state))
+    pause();
+  atomicSub(&state.wanted, 1u);
 }
 GMPI_DEVICE void unlock(State &state) {
   release_device();

@@ -174,10 +174,11 @@ GMPI_OUT_OF_LINE void receive_at_once(State &state, const Comm &comm, int source
 /// says what the call returns.
 GMPI_OUT_OF_LINE bool receive_kept(State &state, const Comm &comm, int source, int tag,
                                    unsigned long long room, Share &shared) {
-  if (look(state).kept == 0)
+  const Wanted wanted = wanted_from(comm, source, tag);
+  if (has_kept_none(state, wanted))
     return false;
   lock(state);
-  const std::uint32_t place = take_kept_with_data(state, wanted_from(comm, source, tag));
+  const std::uint32_t place = take_kept(state, wanted, true);
   if (place != nothing) {
     const Kept &kept = state.kept[place];
     const std::uint32_t from = peer_of_channel(kept.channel);
@@ -229,7 +230,7 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
   }
   std::uint32_t place = load_relaxed_device(&state.summary.kept) == 0
                             ? nothing
-                            : take_kept(state, wanted_by(request));
+                            : take_kept(state, wanted_by(request), false);
   if (place == nothing) {
     note_state(request, RequestState::posted);
     atomicAdd(&state.summary.posted, 1u);

@@ -17,7 +17,8 @@ public:
                 std::uint64_t first = 0)
       : words_(words), payload_(payload), consumed_(consumed), next_(first) {}
 
-  /// Whether the next Attribute and its data have arrived whole. release() goes on to the one after.
+  /// Whether the next Attribute and its data have arrived whole. release() goes on to the one
+  /// after.
   bool peek() {
     const std::uint64_t *from = words_ + next_ % ring_slots * attribute_words;
     std::uint32_t generation = ring_generation(next_);
@@ -80,7 +81,7 @@ private:
   const std::uint64_t *words_;
   unsigned char *payload_;
   std::uint64_t arrived_[attribute_words]; ///< what peek() has found
-  unsigned char data_[tagged_bytes]; ///< short data, without its generations
+  unsigned char data_[tagged_bytes];       ///< short data, without its generations
   bool tagged_ = false;
   std::size_t written_ = 0; ///< bytes of the payload
   std::uint64_t *consumed_;

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <random>
+#include <thread>
 
 #include <memory>
 #include <numeric>
@@ -219,7 +220,7 @@ TEST_F(PeerChannel, thousands_match_as_a_single_list_would) {
       while (at < kept.size() && !wanted.is(kept[at].header, 0))
         ++at;
       ASSERT_EQ(device::find_kept(*b.state, wanted).index, index_of(kept, at)) << step;
-      ASSERT_EQ(device::take_kept(*b.state, wanted), index_of(kept, at)) << step;
+      ASSERT_EQ(device::take_kept(*b.state, wanted, false), index_of(kept, at)) << step;
       if (at < kept.size()) {
         device::give_place(*b.state, kept[at].index);
         kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(at));
@@ -264,10 +265,10 @@ TEST_F(PeerChannel, what_nobody_waits_for_is_kept_in_order) {
   wanted.context = b.state->comms[0].context;
   wanted.peer = any_source;
   wanted.tag = 7;
-  std::uint32_t first = device::take_kept(*b.state, device::wanted_by(wanted));
+  std::uint32_t first = device::take_kept(*b.state, device::wanted_by(wanted), false);
   EXPECT_EQ(b.state->kept[first].header.bytes, 0u);
-  EXPECT_EQ(device::take_kept(*b.state, device::wanted_by(wanted)), work.index);
-  EXPECT_EQ(device::take_kept(*b.state, device::wanted_by(wanted)), nothing);
+  EXPECT_EQ(device::take_kept(*b.state, device::wanted_by(wanted), false), work.index);
+  EXPECT_EQ(device::take_kept(*b.state, device::wanted_by(wanted), false), nothing);
   EXPECT_EQ(b.state->receiving[0].next,
             1 + slots_for(data.size())); // and the channel is free again
 }
@@ -354,6 +355,22 @@ TEST_F(PeerChannel, a_receive_that_is_too_small_does_not_say_where) {
   request.offer = {0, 0, 1, 2};
   device::look_into_channels(*b.state);
   EXPECT_EQ(unpack_match(device::Packet::load(device::ack_of(*a.state, 400, 0)).data()).number, 0u);
+}
+
+TEST_F(PeerChannel, who_looks_for_work_leaves_the_lock_to_those_who_wait_for_it) {
+  ASSERT_TRUE(device::try_lock(*b.state));
+  std::thread waiting([&] {
+    device::lock(*b.state);
+    device::unlock(*b.state);
+  });
+  while (gmpi::device::load_relaxed_device(&b.state->wanted) == 0)
+    std::this_thread::yield();
+  __atomic_store_n(&b.state->wanted, 2, __ATOMIC_RELEASE); // and another, not there yet
+  device::unlock(*b.state);
+  waiting.join();
+  EXPECT_FALSE(device::try_lock(*b.state));
+  b.state->wanted = 0;
+  EXPECT_TRUE(device::try_lock(*b.state));
 }
 
 /// The tags of what b keeps, in order.
