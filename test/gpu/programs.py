@@ -4,6 +4,7 @@ What can be carried there:
     RUN: %gmpicxx [%all-lowerings] SOURCE... -o %t
     RUN: [env NAME=VALUE...] [%each-lowering] %ranks N[-M] %t ARGUMENTS
     RUN: [env NAME=VALUE...] [not] %mpiexec -n N %t ARGUMENTS [2>&1 | FileCheck %s OPTIONS]
+    RUN: %if !gpu || gpu-aware %{ any of these %}
 Any other RUN line is kept in left_out, so that nothing is left out silently.
 
 Every program is translated with both lowerings and each RUN line is run with either, unless the line sets
@@ -19,6 +20,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FOLDER = os.path.join(ROOT, "test", "run")
 GPU_AWARE = os.path.join(FOLDER, "gpu_aware")
 LOWERINGS = ["queue", "split"]
+
+FOR_GPU_AWARE = re.compile(r"%if !gpu \|\| gpu-aware %\{ (.*) %\}")
 
 RUN_LINE = re.compile(r"(?:env (-u GMPI_LOWER )?((?:\S+=\S+ )*))?(not )?(%each-lowering )?"
                       r"(?:%ranks (\d)(?:-(\d))?|%mpiexec -n (\d)) %t ?(.*)")
@@ -47,7 +50,7 @@ class Run:
 
 
 class Program:
-    def __init__(self, path):
+    def __init__(self, path, gpu_aware):
         self.path = path
         self.name = os.path.splitext(os.path.basename(path))[0]
         if os.path.dirname(path) == GPU_AWARE:
@@ -61,7 +64,7 @@ class Program:
         for line in self.lines:
             found = re.match(r"(?://\s*)?RUN:\s*(.*)", line)
             if found:
-                self.read(found.group(1))
+                self.read(FOR_GPU_AWARE.sub(r"\1", found.group(1)) if gpu_aware else found.group(1))
 
     def read(self, line):
         compiled = re.fullmatch(r"%gmpicxx (?:%all-lowerings )?([^-]\S* ?.*) -o %t", line)
@@ -127,5 +130,5 @@ def programs(only=(), gpu_aware=False):
     """`gpu_aware`: also those that need an MPI library which takes device pointers."""
     patterns = ["*.cu", "*.test", "split/*.cu"] + (["gpu_aware/*.cu"] if gpu_aware else [])
     paths = sorted(path for pattern in patterns for path in glob.glob(os.path.join(FOLDER, pattern)))
-    found = [program for program in map(Program, paths) if program.runs_on_gpus]
+    found = [program for program in (Program(path, gpu_aware) for path in paths) if program.runs_on_gpus]
     return [program for program in found if not only or program.name in only]
