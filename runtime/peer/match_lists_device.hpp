@@ -32,7 +32,7 @@ GMPI_DEVICE std::uint32_t list_of(std::uint32_t context, std::int32_t tag) {
 }
 
 /// An entry as its list has it. Index `nothing`: there is none.
-struct Place {
+struct Listed {
   MatchList *list;
   std::uint32_t index, before;
 };
@@ -42,21 +42,25 @@ GMPI_DEVICE void append(State &state, MatchList &list, Entry *entries, std::uint
   entries[index].next = nothing;
   entries[index].number = state.listed++;
   if (list.first == nothing)
-    list.first = index;
+    store_relaxed_device(&list.first, index); // some look whether there is any without the lock
   else
     entries[list.last].next = index;
   list.last = index;
 }
-template <class Entry> GMPI_DEVICE void take_out(const Place &place, Entry *entries) {
-  MatchList &list = *place.list;
-  (place.before == nothing ? list.first : entries[place.before].next) = entries[place.index].next;
-  if (list.last == place.index)
-    list.last = place.before;
+template <class Entry> GMPI_DEVICE void take_out(const Listed &taken, Entry *entries) {
+  MatchList &list = *taken.list;
+  const std::uint32_t next = entries[taken.index].next;
+  if (taken.before == nothing)
+    store_relaxed_device(&list.first, next);
+  else
+    entries[taken.before].next = next;
+  if (list.last == taken.index)
+    list.last = taken.before;
 }
 
 /// The list's first that is `wanted`.
 template <class Entry, class Wanted>
-GMPI_DEVICE Place find_in(MatchList &list, const Entry *entries, Wanted wanted) {
+GMPI_DEVICE Listed find_in(MatchList &list, const Entry *entries, Wanted wanted) {
   std::uint32_t before = nothing, at = list.first;
   GMPI_NO_UNROLL
   while (at != nothing && !wanted(entries[at])) {
@@ -66,7 +70,7 @@ GMPI_DEVICE Place find_in(MatchList &list, const Entry *entries, Wanted wanted) 
   return {&list, at, before};
 }
 template <class Entry>
-GMPI_DEVICE Place earlier(const Place &a, const Place &b, const Entry *entries) {
+GMPI_DEVICE Listed earlier(const Listed &a, const Listed &b, const Entry *entries) {
   if (a.index == nothing || b.index == nothing)
     return a.index == nothing ? b : a;
   // (Numbers wrap.)
@@ -74,20 +78,20 @@ GMPI_DEVICE Place earlier(const Place &a, const Place &b, const Entry *entries) 
 }
 
 /// The earliest posted receive that the message is for.
-GMPI_DEVICE Place find_posted(State &state, const Header &header, std::uint32_t from) {
+GMPI_DEVICE Listed find_posted(State &state, const Header &header, std::uint32_t from) {
   const auto wants = [&](const Request &request) { return wanted_by(request).is(header, from); };
   MatchList &certain = state.posted[list_of(header.context, header.tag)];
   return earlier(find_in(certain, state.requests, wants),
                  find_in(state.posted_any_tag, state.requests, wants), state.requests);
 }
 /// The earliest kept message that is wanted.
-GMPI_OUT_OF_LINE Place find_kept(State &state, const Wanted &wanted) {
+GMPI_OUT_OF_LINE Listed find_kept(State &state, const Wanted &wanted) {
   const auto is_wanted = [&](const Kept &kept) {
     return wanted.is(kept.header, peer_of_channel(kept.channel));
   };
   if (wanted.tag != MPI_ANY_TAG)
     return find_in(state.kept_lists[list_of(wanted.context, wanted.tag)], state.kept, is_wanted);
-  Place found{nullptr, nothing, nothing};
+  Listed found{nullptr, nothing, nothing};
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < match_lists / 32; ++i)
     GMPI_NO_UNROLL
@@ -99,14 +103,14 @@ GMPI_OUT_OF_LINE Place find_kept(State &state, const Wanted &wanted) {
 }
 
 GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::uint32_t from) {
-  const Place found = find_posted(state, header, from);
+  const Listed found = find_posted(state, header, from);
   if (found.index != nothing)
     take_out(found, state.requests);
   return found.index;
 }
 /// The same, taken out. `with_data`: where it has come with its data.
 GMPI_OUT_OF_LINE std::uint32_t take_kept(State &state, const Wanted &wanted, bool with_data) {
-  const Place found = find_kept(state, wanted);
+  const Listed found = find_kept(state, wanted);
   if (found.index == nothing ||
       (with_data && state.kept[found.index].header.kind == MessageKind::announced))
     return nothing;

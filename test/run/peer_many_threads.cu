@@ -5,7 +5,8 @@
 // RUN: env GMPI_PEER=1 %ranks 2 %t
 #include "Inputs/check.h"
 
-constexpr int blocks = test::thread_sanitizer ? 4 : 12, threads = 256, messages = 10;
+constexpr int blocks = test::thread_sanitizer ? 4 : 12, threads = 256;
+constexpr int messages = test::thread_sanitizer ? 4 : 10;
 
 __device__ int value(int thread, int message) { return 1000 * thread + message; }
 
