@@ -33,9 +33,9 @@
 #endif
 
 /// Stands in a translated kernel that has no launch bounds. The functions behind its MPI calls take
-/// 118 registers, so two blocks of 256 threads find room whatever the rest of it takes; nvcc, which
-/// does not see them where they are compiled by themselves, would save registers for more blocks,
-/// and load less at a time. Without optimization (-G) they take more than 128.
+/// up to 125 registers, so two blocks of 256 threads find room whatever the rest of it takes; nvcc,
+/// which does not see them where they are compiled by themselves, would save registers for more
+/// blocks, and load less at a time. Without optimization (-G) they take more than 128.
 #if defined(__CUDACC_RDC__) && !defined(__CUDACC_DEBUG__) && !defined(GMPI_FEW_REGISTERS) &&       \
     !defined(GMPI_KERNEL_REGISTERS) &&                                                             \
     (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4))
