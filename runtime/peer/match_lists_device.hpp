@@ -108,7 +108,8 @@ GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::u
     take_out(found, state.requests);
   return found.index;
 }
-/// The same, taken out. `with_data`: where it has come with its data.
+/// The earliest kept message that is wanted, taken out. `with_data`: only where it has come with
+/// its data.
 GMPI_OUT_OF_LINE std::uint32_t take_kept(State &state, const Wanted &wanted, bool with_data) {
   const Listed found = find_kept(state, wanted);
   if (found.index == nothing ||
@@ -120,7 +121,7 @@ GMPI_OUT_OF_LINE std::uint32_t take_kept(State &state, const Wanted &wanted, boo
     state.kept_bits[list / 32] &= ~(1u << list % 32);
   return found.index;
 }
-/// Whether there is certainly none, at this moment: found out without the lock.
+/// Whether there is certainly none, at this moment. Needs no lock.
 GMPI_DEVICE bool has_kept_none(const State &state, const Wanted &wanted) {
   return load_relaxed_device(&state.summary.kept) == 0 ||
          (wanted.tag != MPI_ANY_TAG &&

@@ -228,9 +228,9 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
       prepare_long(state, index);
     lock(state);
   }
-  std::uint32_t place = load_relaxed_device(&state.summary.kept) == 0
-                            ? nothing
-                            : take_kept(state, wanted_by(request), false);
+  const Wanted wanted = wanted_by(request);
+  const std::uint32_t place =
+      has_kept_none(state, wanted) ? nothing : take_kept(state, wanted, false);
   if (place == nothing) {
     note_state(request, RequestState::posted);
     atomicAdd(&state.summary.posted, 1u);

@@ -42,11 +42,12 @@ struct RingState {
 /// Who may take one of the slots that all share, in device memory: first come, first served. Each
 /// count wraps, and has a cache line of its own.
 struct SlotQueue {
-  alignas(128) std::uint32_t asked; ///< numbers given to those who want a slot
-  alignas(
-      128) std::uint32_t granted; ///< those whose turn it is: slots there are, or were given back
-  alignas(128) std::uint32_t
-      collecting; ///< 1 while a thread takes back what the host has given back
+  /// Numbers given to those who want a slot.
+  alignas(128) std::uint32_t asked;
+  /// Those whose turn it is: as many as there are slots, and were given back.
+  alignas(128) std::uint32_t granted;
+  /// 1 while a thread takes back what the host has given back.
+  alignas(128) std::uint32_t collecting;
 };
 
 /// Device-side bookkeeping of one request slot, in device memory; owned by whoever holds the slot.
