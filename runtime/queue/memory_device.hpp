@@ -202,6 +202,12 @@ GMPI_DEVICE void let_pass(std::uint32_t cycles) {
   while (now - begin < cycles);
 }
 
+/// The same number, in a register of its own: what is computed from it is not kept until then.
+GMPI_DEVICE std::uint32_t apart(std::uint32_t number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+
 /// This thread's number in its warp: of a block's first, the same as in the block.
 GMPI_DEVICE std::uint32_t lane_index() {
   std::uint32_t lane;
@@ -331,6 +337,7 @@ inline std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t expecte
   return expected;
 }
 inline void let_pass(std::uint32_t) {}
+inline std::uint32_t apart(std::uint32_t number) { return number; }
 inline std::uint32_t lane_index() {
   return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }

@@ -6,7 +6,25 @@
 
 namespace gmpi::device {
 
-/// Copies elements first, first + step, ... below `count`, eight loads in flight at a time.
+/// Copies elements first, first + step, ... below `count`, of which there are eight at most: all
+/// loads are in flight together.
+template <class T>
+GMPI_NOINLINE void copy_few(T *to, const T *from, std::uint32_t count, std::uint32_t first,
+                            std::uint32_t step) {
+  constexpr std::uint32_t most = 8;
+  T values[most];
+  GMPI_UNROLL
+  for (std::uint32_t k = 0; k < most; ++k)
+    values[k] = from[first + k * step < count ? first + k * step : first];
+  GMPI_UNROLL
+  for (std::uint32_t k = 0; k < most; ++k) {
+    const std::uint32_t at = apart(first + k * step);
+    if (at < count)
+      to[at] = values[k];
+  }
+}
+
+/// The same, however many there are, eight at a time.
 template <class T>
 GMPI_NOINLINE void copy_elements(T *to, const T *from, std::uint32_t count, std::uint32_t first,
                                  std::uint32_t step) {
@@ -22,9 +40,8 @@ GMPI_NOINLINE void copy_elements(T *to, const T *from, std::uint32_t count, std:
     for (std::uint32_t k = 0; k < at_once; ++k)
       to[i + k * step] = values[k];
   }
-  GMPI_NO_UNROLL
-  for (; i < count; i += step)
-    to[i] = from[i];
+  if (i < count)
+    copy_few(to, from, count, i, step);
 }
 
 /// The same for bytes; `to` and `from` are multiples of sizeof(T). Returns how many are left over.
