@@ -131,29 +131,44 @@ GMPI_OUT_OF_LINE void write_any(const Transfer &t, unsigned long long low, unsig
   }
 }
 
+/// So many packets of a member's are under way together: where it has few, more would be
+/// instructions for nothing.
+constexpr std::uint32_t few_at_once = 4, many_at_once = 6;
+
+/// Writes every size-th packet from `p` on of those before `whole`.
+template <std::uint32_t at_once>
+GMPI_DEVICE void write_whole(const Window &window, const DataWindow &data, std::uint32_t p,
+                             std::uint32_t whole, std::uint32_t size) {
+  GMPI_NO_UNROLL
+  for (; p < whole; p += at_once * size) {
+    std::uint64_t values[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i)
+      if (p + i * size < whole)
+        values[i] = *reinterpret_cast<const unsigned long long *>(data.at(p + i * size));
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      const std::uint32_t q = at_once > few_at_once ? apart(p + i * size) : p + i * size;
+      if (q < whole)
+        store_packet(window.place(q), values[i], window.lap_at(q));
+    }
+  }
+}
+
 /// One member's share of writing the message's slots from number `low` to before `high`.
 GMPI_DEVICE void write_packets(const Transfer &t, unsigned long long low, unsigned long long high,
                                std::uint32_t rank, std::uint32_t size) {
-  constexpr int at_once = 4;
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.header.bytes);
   const std::uint32_t headers = low == 0 ? header_packets : 0;
   GMPI_NO_UNROLL
   for (std::uint32_t p = rank; p < headers; p += size)
     store_packet(window.place(p), pack_header(t.header, p), window.lap_at(p));
-  const std::uint32_t whole = data.whole(window.count);
-  GMPI_NO_UNROLL
-  for (std::uint32_t p = first_from(headers, rank, size); p < whole; p += at_once * size) {
-    std::uint64_t values[at_once];
-    GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i)
-      if (p + i * size < whole)
-        values[i] = *reinterpret_cast<const unsigned long long *>(data.at(p + i * size));
-    GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i)
-      if (p + i * size < whole)
-        store_packet(window.place(p + i * size), values[i], window.lap_at(p + i * size));
-  }
+  const std::uint32_t whole = data.whole(window.count), begin = first_from(headers, rank, size);
+  if (whole <= few_at_once * size)
+    write_whole<few_at_once>(window, data, begin, whole, size);
+  else
+    write_whole<many_at_once>(window, data, begin, whole, size);
   const std::uint32_t p = first_from(whole > headers ? whole : headers, rank, size);
   if (p < window.count)
     write_any(t, low, high, p, size);
@@ -200,24 +215,20 @@ GMPI_OUT_OF_LINE void read_any(const Transfer &t, unsigned long long low, unsign
   }
 }
 
-/// One member's share of reading the same. The header has been read.
-GMPI_DEVICE void read_packets(const Transfer &t, unsigned long long low, unsigned long long high,
-                              std::uint32_t rank, std::uint32_t size) {
-  constexpr int at_once = 4;
-  const Window window(t, low, high);
-  const DataWindow data(t.data, low, t.readable());
-  const std::uint32_t headers = low == 0 ? header_packets : 0;
-  const std::uint32_t whole = data.whole(window.count);
+/// Reads the same.
+template <std::uint32_t at_once>
+GMPI_DEVICE void read_whole(const Window &window, const DataWindow &data, std::uint32_t p,
+                            std::uint32_t whole, std::uint32_t size) {
   GMPI_NO_UNROLL
-  for (std::uint32_t p = first_from(headers, rank, size); p < whole; p += at_once * size) {
+  for (; p < whole; p += at_once * size) {
     Packet packets[at_once];
     GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i)
+    for (std::uint32_t i = 0; i < at_once; ++i)
       if (p + i * size < whole)
         packets[i] = Packet::load(window.place(p + i * size));
     GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      const std::uint32_t q = p + i * size;
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      const std::uint32_t q = at_once > few_at_once ? apart(p + i * size) : p + i * size;
       if (q >= whole)
         break;
       const std::uint32_t lap = window.lap_at(q);
@@ -225,6 +236,19 @@ GMPI_DEVICE void read_packets(const Transfer &t, unsigned long long low, unsigne
           packets[i].shows(lap) ? packets[i].data() : await_packet(window.place(q), lap);
     }
   }
+}
+
+/// One member's share of reading the same. The header has been read.
+GMPI_DEVICE void read_packets(const Transfer &t, unsigned long long low, unsigned long long high,
+                              std::uint32_t rank, std::uint32_t size) {
+  const Window window(t, low, high);
+  const DataWindow data(t.data, low, t.readable());
+  const std::uint32_t headers = low == 0 ? header_packets : 0;
+  const std::uint32_t whole = data.whole(window.count), begin = first_from(headers, rank, size);
+  if (whole <= few_at_once * size)
+    read_whole<few_at_once>(window, data, begin, whole, size);
+  else
+    read_whole<many_at_once>(window, data, begin, whole, size);
   const std::uint32_t p = first_from(whole > headers ? whole : headers, rank, size);
   if (p < window.count)
     read_any(t, low, high, p, size);
