@@ -71,13 +71,15 @@ struct BlockState {
   GridCommand command;
   Begun begun;              ///< how far the first warp has come with a call
   std::uint32_t completed;  ///< requests of MPI_Waitall that it has seen the end of
-  std::uint32_t own_slot;   ///< for this block's blocking calls, or one of no_slot, unknown_slot
+  /// For this block's blocking calls, or one of no_slot, unknown_slot; and for those that take two.
+  std::uint32_t own_slot, second_slot;
   std::uint32_t slot_taken; ///< 1: by one of its threads
   std::uint32_t tickets;
   std::uint32_t size; ///< of a communicator
   bool first_round;   ///< while this block leads: no command given yet
   bool replied;
   bool stored;        ///< the data that came with the Reply is where it belongs
+  GridTask task;      ///< a copy that it has a part in
   GridTask last_part; ///< for the other blocks, when the call is done
   MPI_Request request;
   unsigned long long portion, ticket;
@@ -200,6 +202,12 @@ GMPI_DEVICE void meet_blocks(BlockState &block) {
     relax();
 }
 
+/// The launch's task, as it has been given to a block's leader; others may be taking parts of it.
+GMPI_DEVICE void note_task(BlockState &block) {
+  const GridTask &task = block.launch->task;
+  block.task = {task.to, task.from, task.bytes, 0, task.offset, task.what};
+}
+
 /// Arrives once more, when what the block that makes the call has had this one do is done.
 GMPI_DEVICE void arrive_again(BlockState &block) {
   add_device(&block.launch->membership, 1);
@@ -280,7 +288,7 @@ public:
       block.departed = block.elections = block.claimed = block.round = block.tickets = 0;
       block.meetings = 0;
       block.routes.owned = block.routes.refused = block.routes_taken = 0;
-      block.own_slot = device::unknown_slot;
+      block.own_slot = block.second_slot = device::unknown_slot;
       block.slot_taken = 0;
       for (peer::Route &route : block.routes.route)
         route.comm = MPI_Comm{};
@@ -301,8 +309,9 @@ public:
       return;
     if (block.routes.owned != 0)
       device::peer::give_all_up(*device::context.peer, block.routes);
-    if (block.own_slot < request_slots)
-      device::release_slot(device::context, block.own_slot);
+    for (const std::uint32_t slot : {block.own_slot, block.second_slot})
+      if (slot < request_slots)
+        device::release_slot(device::context, slot);
     if (launch != nullptr) // null: a segment; its driver sees its end
       device::depart(*launch, index);
   }

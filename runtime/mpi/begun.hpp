@@ -22,9 +22,11 @@ enum class Begun : std::uint32_t {
   exchanging, ///< all that is left is to write, as the step says, and to receive; of a collective
               ///< call, a round of the first warp's
   carrying,   ///< all that is left is to write or read, as the step says
+  storing,    ///< all that is left is to store a long message where the step says
   answered,   ///< all that is left is to give the threads what the call returns
   over,       ///< nothing is left
   led,        ///< another block makes the grid's call
+  helping,    ///< the same, and this one is to help with a copy, see block.task
 };
 
 } // namespace gmpi

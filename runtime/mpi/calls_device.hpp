@@ -39,10 +39,30 @@ template <Scope S, class Begin> GMPI_DEVICE Begun begin_together(Begin begin) {
     now = begin();
     if (now == Begun::asked)
       now = await_answer<S>();
-    if (S == Scope::grid && thread_index() == 0)
+    if (S == Scope::grid && thread_index() == 0 && now != Begun::helping)
       acquire_device(); // where another block has made the call
   }
   return tell_all(now);
+}
+
+/// Has all of a block help with the copies of a grid's call that another makes. Returns how far the
+/// call has come then.
+template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
+  Begun now;
+  do {
+    help_copy(BlockTeam{thread_index() == 0});
+    now = Begun::over;
+    if (thread_index() < 32) {
+      if (thread_index() == 0) {
+        release_system(); // it may have gone to the host, or to another device
+        arrive_again(block_state());
+      }
+      __syncwarp();
+      now = begun_by_another<F>(block_state(), a);
+    }
+    now = tell_all(now);
+  } while (now == Begun::helping);
+  return now;
 }
 
 /// Has all of a block write what goes to the proxy, once its first warp has begun, and read what
@@ -195,6 +215,21 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::write_and_receive<S>(a);                                                          \
   }                                                                                                \
+  template <class = void> GMPI_NOINLINE Begun help_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {      \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return help_together<Function::name>(a);                                                       \
+  }                                                                                                \
+  template <class = void> GMPI_NOINLINE int answer_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {      \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return end_quickly<Function::name>(BlockTeam{thread_index() == 0}, a);                         \
+  }                                                                                                \
+  template <Scope S> GMPI_NOINLINE Begun store_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {          \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::store_quickly<Function::name, S>(a);                                              \
+  }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE Begun ask_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {       \
     Arguments a{};                                                                                 \
@@ -250,6 +285,19 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       begun = quick::carry<S, kind_of(Function::name)>();                                          \
     if (begun == Begun::over)                                                                      \
       return MPI_SUCCESS;                                                                          \
+    if constexpr (S == Scope::grid)                                                                \
+      if (begun == Begun::helping)                                                                 \
+        begun = quick::help_##name(GMPI_LIST(GMPI_PASS, roles));                                   \
+    if constexpr (S != Scope::thread && peer::stores_quickly<Function::name>)                      \
+      if (begun == Begun::storing) {                                                               \
+        begun = quick::store_##name<S>(GMPI_LIST(GMPI_PASS, roles));                               \
+        if (begun == Begun::carrying)                                                              \
+          begun = quick::carry<S, kind_of(Function::name)>();                                      \
+      }                                                                                            \
+    if (begun == Begun::over)                                                                      \
+      return MPI_SUCCESS;                                                                          \
+    if (S != Scope::thread && begun == Begun::answered)                                            \
+      return quick::answer_##name(GMPI_LIST(GMPI_PASS, roles));                                    \
     return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \
   }
 #define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)

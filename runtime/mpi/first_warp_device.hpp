@@ -41,17 +41,33 @@ template <Function F> GMPI_DEVICE bool has_all(const BlockState &block, const Ar
          !returns_something<F>(a) && !is_local(out);
 }
 
+/// How far a grid's call has come for a block that another makes it for, as block.command says;
+/// lane 0 has acquired.
+template <Function F> GMPI_DEVICE Begun begun_by_another(BlockState &block, const Arguments &a) {
+  if (has_all<F>(block, a))
+    return Begun::over;
+  if (block.command != GridCommand::copy)
+    return Begun::led;
+  if (lane_index() == 0)
+    note_task(block);
+  __syncwarp();
+  return block.task.what == GridTask::copy ? Begun::helping : Begun::led;
+}
+
 /// Of a grid's call, whether this block is to make it; else `begun` says how far it has come.
 template <Function F, Scope S> GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun) {
   if (S != Scope::grid || grid_blocks() == 1)
     return true;
   BlockState &block = block_state();
-  if (thread_index() == 0)
+  if (thread_index() == 0) {
     block.command = have_arrived(block, begin_to_arrive(block));
+    if (block.command == GridCommand::copy)
+      acquire_device();
+  }
   __syncwarp();
   if (block.command == GridCommand::lead)
     return true;
-  begun = has_all<F>(block, a) ? Begun::over : Begun::led;
+  begun = begun_by_another<F>(block, a);
   return false;
 }
 

@@ -99,6 +99,9 @@ GMPI_NOINLINE void exchange_messages(Team team, Call call, const Comm &comm, con
     team.sync();
     sending = shared.request;
     team.sync();
+  } else if (begun == Begun::matched) {
+    sending = shared.sending;
+    team.sync();
   }
   receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, begun);
   if (sending == nothing)

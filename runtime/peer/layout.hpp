@@ -309,6 +309,7 @@ struct Request {
   unsigned long long first;  ///< its first slot
   unsigned long long moved;  ///< slots that are done; of one that is stored, bytes
   std::uint32_t serial;      ///< which use of the slot this is; and perhaps answered_far
+  std::uint32_t sent;        ///< of a slot that is kept: how many sends have had it, 16 bits of that
   Match offer;               ///< of a long receive: where its data can be stored, if anywhere
   unsigned long long offset; ///< and how far behind that allocation's begin
   unsigned char *target;     ///< of a send: the same place, as this rank has it mapped

@@ -112,16 +112,10 @@ GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &hea
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header) {
   acknowledge(state, from, header, {0, 0, 0, 0}, 0);
 }
-/// And of a message that was announced to the request.
-GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header,
-                             std::uint32_t index) {
-  const Request &request = state.requests[index];
-  Match match{index, request.serial, 0, 0};
-  if (header.bytes <= request.room) {
-    match.place = request.offer.place;
-    match.number = request.offer.number;
-  }
-  acknowledge(state, from, header, match, request.offset);
+/// What the sender of an announced message is told of the request that has matched it.
+GMPI_DEVICE Match match_of(const Request &request, std::uint32_t index, const Header &header) {
+  const bool fits = header.bytes <= request.room;
+  return {index, request.serial, fits ? request.offer.place : 0, fits ? request.offer.number : 0};
 }
 
 /// Where a packet shows that a request's data has been stored; `acks` are its rank's.
@@ -185,8 +179,11 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
   request.channel = channel;
   request.header = header;
   if (header.kind == MessageKind::announced) {
-    note_state(request, RequestState::awaiting_data); // its data is looked for under the lock
-    return acknowledge(state, from, header, index);
+    const Match match = match_of(request, index, header);
+    const unsigned long long offset = request.offset;
+    // Its data is looked for under the lock; once it has landed, the request may be another's.
+    note_state(request, RequestState::awaiting_data);
+    return acknowledge(state, from, header, match, offset);
   }
   start_receiving(state, index, first);
   if (header.kind == MessageKind::synchronous)

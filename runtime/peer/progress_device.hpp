@@ -79,11 +79,11 @@ GMPI_OUT_OF_LINE void tell_progress(State &state) {
 constexpr unsigned long long step_slots = 32 * portion_slots;
 /// And so many bytes at a time are stored: some hundred microseconds.
 template <Scope S>
-constexpr unsigned long long step_bytes = S == Scope::grid    ? 1ull << 26
-                                          : S == Scope::block ? 1ull << 22
+constexpr unsigned long long step_bytes = S == Scope::grid    ? 1ull << 28
+                                          : S == Scope::block ? 1ull << 24
                                                               : 1ull << 17;
 /// A grid stores as much, or more, with all of its blocks.
-constexpr unsigned long long shared_store_bytes = 384 * 1024;
+constexpr unsigned long long shared_store_bytes = 192 * 1024;
 
 /// How much of the message is there from slot number `low` on, in whole portions, step_slots at
 /// most.
@@ -164,6 +164,8 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
       note_state(request, RequestState::storing);
       return store_more(request, step);
     }
+    if (match.number == 0) // the answer's second packet has not been written
+      store_packet(ack_of(state, index, request.serial) + packet_words, 0, 0);
     request.header.kind = MessageKind::data;
     increase_relaxed_device(&state.ringed, 1);
     const Slots slots = take_slots(state, request.peer, slots_for(request.header.bytes));
@@ -190,32 +192,25 @@ GMPI_DEVICE void end_storing(State &state, std::uint32_t index) {
   set_done(state, index);
 }
 
-/// Whether the request is done that the caller waits for: if its message is there and short, that
-/// is read now. A warp, whole.
-GMPI_OUT_OF_LINE bool is_done_as_warp(State &state, std::uint32_t index) {
-  constexpr unsigned long long short_bytes = 8192;
-  enum : unsigned { waits, over, there } now = waits;
+/// A warp alone sees to messages that are no longer.
+constexpr unsigned long long short_bytes = 8192;
+
+/// Reads a message as short as a warp may for a request, which the caller holds, and which is done
+/// then. A warp, whole; false, and the request is given back, where it takes something else.
+GMPI_OUT_OF_LINE bool carries_on_as_warp(State &state, std::uint32_t index) {
   const std::uint32_t lane = lane_index();
-  const Request &request = state.requests[index];
+  Request &request = state.requests[index];
+  bool reads = false;
   if (lane == 0) {
-    const Glance seen(state, index);
-    if (is_done(state, index, seen)) {
-      now = over;
-    } else if (seen.its == RequestState::receiving && try_carry_on(state, index, index)) {
-      const Header &header = request.header;
-      if (header.kind != MessageKind::data && header.bytes <= short_bytes &&
-          !is_local(request.data))
-        now = there;
-      else
-        let_go(state.requests[index]);
-    }
+    const Header &header = request.header;
+    reads = state_of(request) == RequestState::receiving && header.kind != MessageKind::data &&
+            header.bytes <= short_bytes && !is_local(request.data);
+    if (!reads)
+      let_go(request);
   }
-  now = static_cast<decltype(now)>(__shfl_sync(0xffffffffu, static_cast<unsigned>(now), 0));
-  if (now == waits)
+  if (!__any_sync(0xffffffffu, reads))
     return false;
   acquire_device();
-  if (now == over)
-    return true;
   const Channel &channel = state.channels[request.channel];
   const Transfer t{channel.in,   channel.in_freed, request.first,
                    request.data, request.room,     request.header};
@@ -226,6 +221,25 @@ GMPI_OUT_OF_LINE bool is_done_as_warp(State &state, std::uint32_t index) {
     set_done(state, index);
   free_share(t.freed, t.first, t.first + slots, lane, 32);
   return true;
+}
+
+/// Whether the request is done that the caller waits for: if its message is there and short, that
+/// is read now. A warp, whole.
+GMPI_OUT_OF_LINE bool is_done_as_warp(State &state, std::uint32_t index) {
+  enum : unsigned { waits, over, there } now = waits;
+  if (lane_index() == 0) {
+    const Glance seen(state, index);
+    if (is_done(state, index, seen))
+      now = over;
+    else if (seen.its == RequestState::receiving && try_carry_on(state, index, index))
+      now = there;
+  }
+  now = static_cast<decltype(now)>(__shfl_sync(0xffffffffu, static_cast<unsigned>(now), 0));
+  if (now == there)
+    return carries_on_as_warp(state, index);
+  if (now == over)
+    acquire_device();
+  return now == over;
 }
 
 GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &step) {

@@ -11,9 +11,7 @@
 // been given back.
 #pragma once
 
-#include "../mpi/first_warp_device.hpp"
-#include "routes_device.hpp"
-#include "taking_device.hpp"
+#include "quick_long_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -125,7 +123,7 @@ GMPI_DEVICE void read_more(std::uint64_t *ring, unsigned long long first, void *
 
 /// Sends at most eager_bytes through the route that the last such message has taken: at once, or
 /// leaves the writing to the block. Does nothing where it is not known that the message can go by
-/// it. `last`: with it the call is over.
+/// it. `last`: with it the call is over; of a blocking one, a longer message is sent, too.
 template <Scope S>
 GMPI_DEVICE Begun send_by_route(MPI_Comm comm, int dest, int tag, const void *data, int count,
                                 MPI_Datatype datatype, bool nonblocking, bool last) {
@@ -134,10 +132,14 @@ GMPI_DEVICE Begun send_by_route(MPI_Comm comm, int dest, int tag, const void *da
   // (All of it is looked at: each branch would wait for its own.)
   const bool known =
       (route.comm == comm) & (route.datatype == datatype) & (route.dest == dest) &
-      (static_cast<std::uint32_t>(count) <= route.longest) &
       (static_cast<std::uint32_t>(tag) <= static_cast<std::uint32_t>(context.tag_upper_bound));
   if (!known || is_local(data))
     return Begun::nothing;
+  if (static_cast<std::uint32_t>(count) > route.longest)
+    return last && !nonblocking && count > 0 && route.next < route.free_until
+               ? send_long_by_route<S>(i, comm, route.context, route.order, route.out, route.next,
+                                       tag, data, static_cast<std::uint64_t>(count) * route.extent)
+               : Begun::nothing;
   const std::uint32_t bytes = static_cast<std::uint32_t>(count) * route.extent;
   const bool in_words = ((reinterpret_cast<std::uint64_t>(data) | bytes) & 3) == 0;
   const bool short_one = bytes <= quick_bytes && in_words;
@@ -236,24 +238,6 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
   return Begun::over;
 }
 
-/// Announces a long message. Leaves what follows to the general way.
-GMPI_DEVICE Begun announce_quickly(State &state, const Comm &comm, const Arguments &a,
-                                   const Buffers &buffers, Share &share) {
-  const std::uint32_t lane = thread_index();
-  if (lane == 0)
-    begin_send(state, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, false, false, share);
-  __syncwarp();
-  if (share.step.kind == Step::write) {
-    const Transfer &t = share.step.transfer;
-    if (lane < header_packets)
-      store_packet(packet_at(t.ring, t.first, lane), pack_header(t.header, lane), lap_of(t.first));
-    __syncwarp();
-    if (lane == 0)
-      share.step.kind = Step::none;
-  }
-  return Begun::sending;
-}
-
 /// Receives from a rank that is named: at most quick_bytes at once; a longer message is left to the
 /// block.
 template <Scope S>
@@ -309,10 +293,8 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
       if (ours && header.kind == MessageKind::announced && !is_local(data) &&
           !__any_sync(whole_warp, stop)) {
         const std::uint32_t channel = by_owned ? owned_channel(peer) : peer;
-        if (lane == 0)
-          match_announced(state, comm, source, tag, data, room, channel, at, header, share);
-        __syncwarp();
-        return share.request != nothing ? Begun::matched : Begun::nothing;
+        return receive_long<S>(state, comm, source, tag, data, room, channel, at, header,
+                               want_status, share);
       }
       stop = stop || !ours || !has_data(header);
       const unsigned wanted =
@@ -398,6 +380,8 @@ template <Function F, Scope S> GMPI_DEVICE void return_nothing(Share &share, boo
 template <Scope S>
 GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Arguments &a,
                                      const Buffers &buffers, bool want_status, Share &share) {
+  if (thread_index() == 0)
+    share.sending = nothing;
   Begun begun = receive_quickly<S>(state, comm, a.source, a.recv_tag, buffers.out,
                                    buffers.out_bytes, want_status, share);
   if (begun != Begun::nothing)
@@ -450,10 +434,18 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   if constexpr (!(sends || receives))
     return Begun::nothing;
   const bool want_status = wants_status(a);
-  if (sends && buffers.in_bytes > eager_bytes)
-    return F == Function::Sendrecv && (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL)
-               ? Begun::nothing
-               : announce_quickly(state, *comm, a, buffers, share);
+  if (sends && buffers.in_bytes > eager_bytes) {
+    if (F == Function::Sendrecv && (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL))
+      return Begun::nothing;
+    if constexpr (F == Function::Send)
+      return send_long<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                          a.send_datatype, share);
+    if constexpr (F == Function::Sendrecv)
+      return begin_exchange<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                               a.send_datatype, a.source, a.recv_tag, buffers.out,
+                               buffers.out_bytes, share);
+    return announce_quickly(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, share);
+  }
   if (receives && !has_room(buffers.out, buffers.out_bytes))
     return Begun::nothing;
   if (receives && a.source == MPI_ANY_SOURCE)
@@ -482,6 +474,10 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
 
 /// Whether begin_quickly() has anything to do in such a call.
 template <Function F> constexpr bool goes_by_route = F == Function::Send || F == Function::Isend;
+
+/// Whether such a call may come as far as Begun::storing.
+template <Function F>
+constexpr bool stores_quickly = F == Function::Send || F == Function::Sendrecv;
 
 /// Begins a call with what its block's first warp, whole, can do of it without much ado; the
 /// threads have met. Returns how far it has come; where it has not, go_on_quickly() is to follow.
@@ -548,6 +544,26 @@ template <Scope S> GMPI_DEVICE Begun write_and_receive(const Arguments &a) {
   __syncthreads();
   const Begun begun = block_state().begun;
   return begun == Begun::carrying ? carry_last_step<S>() : begun;
+}
+
+/// All of a block, or grid, store the long message that the first warp has found a place for.
+/// Returns how far the call has come.
+template <Function F, Scope S> GMPI_DEVICE Begun store_quickly(const Arguments &a) {
+  constexpr bool last = F == Function::Send;
+  store_message<S, last>();
+  if (last)
+    return Begun::over;
+  Begun now = Begun::over;
+  if (thread_index() < 32) {
+    Share &share = block_state().peer;
+    State &state = *context.peer;
+    const Buffers buffers = buffers_of(F, a, message_bytes);
+    const bool want_status = wants_status(a);
+    now = share.long_call.receiving != nothing
+              ? end_exchange<S>(state, a.source, buffers.out_bytes, want_status, share)
+              : receive_after_send<S>(state, *find_comm(a.comm), a, buffers, want_status, share);
+  }
+  return tell_all(now);
 }
 
 } // namespace gmpi::device::peer

@@ -41,20 +41,6 @@ GMPI_DEVICE bool is_contended(const Summary &summary) {
   return (summary.posted | summary.kept | summary.active | summary.told) != 0;
 }
 
-/// How long a thread looks for one message alone. Its clock starts late: most come soon.
-struct Patience {
-  unsigned long long start = 0;
-  /// Asked in every turn.
-  GMPI_DEVICE bool ends(unsigned turns) {
-    if (turns % 1024 != 1023)
-      return false;
-    unsigned long long now = nanoseconds();
-    if (start == 0)
-      start = now;
-    return now - start >= long_wait;
-  }
-};
-
 /// Takes the next message of a channel, which the caller holds, and gives that back.
 GMPI_DEVICE void take_found(State &state, std::uint32_t channel, Position at,
                             const Header &header) {
@@ -82,7 +68,7 @@ GMPI_DEVICE void note_found(State &state, std::uint32_t channel, int source, uns
 /// The same for a receive.
 GMPI_DEVICE void begin_receiving(State &state, std::uint32_t index, const Comm &comm, int source,
                                  int tag, void *data, unsigned long long room) {
-  begin_use(state, index, false, comm, data, room);
+  begin_use(state, index, next_use(state, index, false), false, comm, data, room);
   Request &request = state.requests[index];
   request.peer = source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source];
   request.rank = source;
@@ -97,31 +83,40 @@ GMPI_DEVICE void prepare_long(State &state, std::uint32_t index) {
     request.offer = find_or_ask_for_offer(state, request.data, request.room, request.offset);
 }
 
-/// Takes the next message of a channel, which is announced; the caller holds the channels, which
-/// are given back. The receive waits for shared.request then; that is `nothing` where there is no
-/// slot for it: nobody waits for one while he holds channels.
-GMPI_OUT_OF_LINE void match_announced(State &state, const Comm &comm, int source, int tag,
-                                      void *data, unsigned long long room, std::uint32_t channel,
-                                      Position at, const Header &header, Share &shared) {
+/// Gives a receive, whose request has been begun and says where the data can be stored, the next
+/// message of a channel, which is announced; the caller holds the channels, which are given back.
+GMPI_DEVICE void take_announced(State &state, std::uint32_t index, std::uint32_t channel,
+                                Position at, const Header &header, const Match &match,
+                                unsigned long long offset) {
   const std::uint32_t peer = peer_of_channel(channel);
-  const std::uint32_t index = try_acquire_slot(context);
-  shared.request = index == no_slot ? nothing : index;
-  if (index == no_slot)
-    return let_channels_go(state, peer, at);
-  begin_receiving(state, index, comm, source, tag, data, room);
   Request &request = state.requests[index];
-  if (header.bytes <= room)
-    prepare_long(state, index);
   request.channel = channel;
   request.header = header;
   const unsigned long long next = at.in(channel);
   note_state(request, RequestState::awaiting_data);
   atomicAdd(&state.summary.posted, 1u);
   release_device(); // whoever finds the data comes after
-  acknowledge(state, peer, header, index);
+  acknowledge(state, peer, header, match, offset);
   at.move(channel, next + 1);
   let_channels_go(state, peer, at);
   free_share(state.channels[channel].in_freed, next, next + 1, 0, 1);
+}
+
+/// The same from the beginning. The receive waits for shared.request then; that is `nothing` where
+/// there is no slot for it: nobody waits for one while he holds channels.
+GMPI_OUT_OF_LINE void match_announced(State &state, const Comm &comm, int source, int tag,
+                                      void *data, unsigned long long room, std::uint32_t channel,
+                                      Position at, const Header &header, Share &shared) {
+  const std::uint32_t index = try_acquire_slot(context);
+  shared.request = index == no_slot ? nothing : index;
+  if (index == no_slot)
+    return let_channels_go(state, peer_of_channel(channel), at);
+  begin_receiving(state, index, comm, source, tag, data, room);
+  if (header.bytes <= room)
+    prepare_long(state, index);
+  const Request &request = state.requests[index];
+  take_announced(state, index, channel, at, header, match_of(request, index, header),
+                 request.offset);
 }
 
 /// A message that is there before its receive has been posted, or comes while one thread looks for
@@ -324,7 +319,7 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
       give_place(state, shared.place);
       unlock(state);
     }
-    release_slot(context, index);
+    give_request_back(index);
     if (look(state).told != 0)
       tell_progress(state);
   }

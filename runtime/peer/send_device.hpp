@@ -5,10 +5,24 @@
 
 namespace gmpi::device::peer {
 
-/// A new request of this rank's, for which the caller has taken the slot; the caller fills the
-/// rest.
-GMPI_DEVICE void begin_use(State &state, std::uint32_t index, bool sends, const Comm &comm,
-                           void *data, unsigned long long room) {
+/// Which use of its slot a new request is. A kept slot is not given back between two calls: its
+/// sends are counted, so that the answer to one is never taken for the next one's. (What is told to
+/// a receive is told in a packet that is cleared first.)
+GMPI_DEVICE std::uint32_t next_use(State &state, std::uint32_t index, bool sends) {
+  if (index >= common_slots)
+    return context.records[index].serial & 0xffff;
+  if (!sends)
+    return 0;
+  std::uint32_t &sent = state.requests[index].sent;
+  const std::uint32_t now = (load_relaxed_device(&sent) + 1) & 0xffff;
+  store_relaxed_device(&sent, now);
+  return now;
+}
+
+/// A new request of this rank's, for which the caller has taken the slot, and asked for its
+/// `serial`; the caller fills the rest.
+GMPI_DEVICE void begin_use(State &state, std::uint32_t index, std::uint32_t serial, bool sends,
+                           const Comm &comm, void *data, unsigned long long room) {
   Request &request = state.requests[index];
   store_relaxed_device(&request.busy, 1); // as it is: somebody may still look
   request.comm = &comm;
@@ -19,8 +33,14 @@ GMPI_DEVICE void begin_use(State &state, std::uint32_t index, bool sends, const 
   request.data = static_cast<unsigned char *>(data);
   request.room = room;
   request.moved = 0;
-  store_relaxed_device(&request.serial, context.records[index].serial & 0xffff);
+  store_relaxed_device(&request.serial, serial);
   request.offer = {};
+}
+
+/// Nobody waits for the request any more.
+GMPI_DEVICE void give_request_back(std::uint32_t index) {
+  if (index >= common_slots)
+    release_slot(context, index);
 }
 
 /// As the program knows it.
@@ -29,27 +49,35 @@ GMPI_DEVICE MPI_Request request_for(std::uint32_t index) {
                           : encode_request({index, peer_device, context.records[index].serial});
 }
 
-/// A send that does not end at once, in slots that are `free` or not. shared.request is to be its
-/// request.
-GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_t peer, bool free,
-                                    Share &shared) {
-  Transfer &t = shared.step.transfer;
-  begin_use(state, shared.request, true, comm, t.data, t.room);
-  Request &request = state.requests[shared.request];
-  t.header.request = static_cast<std::uint16_t>(shared.request);
-  t.header.serial = static_cast<std::uint16_t>(request.serial);
-  const bool far = state.far_acks != nullptr && peer >= state.near_peers;
-  if (far)
-    store_relaxed_device(&request.serial, t.header.serial | answered_far);
-  for (std::uint32_t i = 0; i < ack_packets; ++i)
-    store_packet(ack_of(state, shared.request, request.serial) + i * packet_words, 0, 0);
-  if (far)
-    release_system(); // the relay, which has the message later, writes there later
+/// The record of a send whose header says which request it is.
+GMPI_DEVICE void describe_send(State &state, const Comm &comm, std::uint32_t peer,
+                               std::uint32_t index, const Transfer &t) {
+  begin_use(state, index, t.header.serial, true, comm, t.data, t.room);
+  Request &request = state.requests[index];
   request.peer = request.channel = peer;
   request.rank = comm.rank_of[peer];
   request.tag = t.header.tag;
   request.header = t.header;
   request.first = t.first;
+}
+
+/// A send that does not end at once, in slots that are `free` or not. shared.request is to be its
+/// request.
+GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_t peer, bool free,
+                                    Share &shared) {
+  Transfer &t = shared.step.transfer;
+  const std::uint32_t serial = next_use(state, shared.request, true);
+  Request &request = state.requests[shared.request];
+  t.header.request = static_cast<std::uint16_t>(shared.request);
+  t.header.serial = static_cast<std::uint16_t>(serial);
+  describe_send(state, comm, peer, shared.request, t);
+  const bool far = state.far_acks != nullptr && peer >= state.near_peers;
+  if (far)
+    store_relaxed_device(&request.serial, serial | answered_far);
+  for (std::uint32_t i = 0; i < ack_packets; ++i)
+    store_packet(ack_of(state, shared.request, request.serial) + i * packet_words, 0, 0);
+  if (far)
+    release_system(); // the relay, which has the message later, writes there later
   note_state(request, free ? RequestState::awaiting_match : RequestState::queued);
   activate(state, shared.request); // with a fence: whoever acknowledges comes after
 }

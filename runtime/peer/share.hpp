@@ -27,6 +27,15 @@ struct Wait {
   std::uint32_t told; ///< the request slot under which the proxy knows of it, or `nothing`
 };
 
+/// A block's long messages that its first warp has begun: see quick_long_device.hpp.
+struct LongCall {
+  std::uint32_t sending, receiving; ///< their requests, or `nothing`
+  std::uint32_t to;                 ///< the peer that is sent to
+  std::uint32_t send_lap, receive_lap;
+  std::uint64_t *in; ///< what comes there next, in slot number `next`, may be what is received
+  unsigned long long next;
+};
+
 struct Share {
   Work work;
   Step step;
@@ -34,7 +43,11 @@ struct Share {
   Round round;
   std::uint32_t carried; ///< of a block's carriers of several rounds, so many have done their share
   std::uint32_t request;    ///< what is left of a call, or `nothing`
+  std::uint32_t sending;    ///< of a matched MPI_Sendrecv, what is left of its other half, likewise
   std::uint32_t place;      ///< where its message has been kept, or `nothing`
+  LongCall long_call;
+  std::uint64_t *landed;    ///< where the receiver is told that a message has been stored, with
+  std::uint32_t landed_lap; ///< that lap
   bool waits;               ///< slots must become free first
   bool answers;             ///< once the step is carried, the call returns something
   bool shares;              ///< the grid's other blocks are to take part

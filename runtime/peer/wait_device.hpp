@@ -5,6 +5,21 @@
 
 namespace gmpi::device::peer {
 
+/// How long a thread, or a warp, waits alone before it is to be told of. Its clock starts late:
+/// most come soon.
+struct Patience {
+  unsigned long long start = 0;
+  /// Asked in every turn.
+  GMPI_DEVICE bool ends(unsigned turns) {
+    if (turns % 1024 != 1023)
+      return false;
+    unsigned long long now = nanoseconds();
+    if (start == 0)
+      start = now;
+    return now - start >= long_wait;
+  }
+};
+
 /// Until what is waited for has come, or there is work to do for the whole team. One thread.
 GMPI_OUT_OF_LINE Work await(State &state, Wait &wait) {
   GMPI_NO_UNROLL
@@ -49,6 +64,52 @@ template <class Team> GMPI_NOINLINE void wait_for(Team team) {
       }
     }
     do_work(team);
+  }
+}
+
+/// Reads a short message that has come for a request, which is held, or one that is to be kept. A
+/// warp, whole. False where the request takes something else: it is given back then.
+GMPI_OUT_OF_LINE bool do_work_as_warp(State &state, const Work &work) {
+  const std::uint32_t lane = lane_index();
+  if (work.kind == WorkKind::carry_on)
+    return carries_on_as_warp(state, work.index);
+  const Kept &kept = state.kept[work.index];
+  const Channel &channel = state.channels[kept.channel];
+  const Transfer t{channel.in,        channel.in_freed, kept.first, kept_memory(state, work.index),
+                   kept.header.bytes, kept.header};
+  const unsigned long long slots = slots_of(t.header);
+  read_share(t, 0, slots, lane, 32);
+  __syncwarp();
+  free_share(t.freed, t.first, t.first + slots, lane, 32);
+  __syncwarp();
+  if (lane == 0)
+    end_keeping(state, work.index);
+  return true;
+}
+
+/// Waits for a request, and works meanwhile, as long as all that is to be done is short. A warp,
+/// whole. False where the general way is to go on: at once where this message may be long.
+GMPI_OUT_OF_LINE bool wait_as_warp(State &state, std::uint32_t index) {
+  Patience patience;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    if (is_done_as_warp(state, index))
+      return true;
+    if (state.requests[index].room > short_bytes)
+      return false;
+    Work work{};
+    if (lane_index() == 0) {
+      work = look_for_work(state, index, Glance(state, index));
+      if (work.kind == WorkKind::none && patience.ends(turns))
+        work.kind = WorkKind::over;
+    }
+    work.kind =
+        static_cast<WorkKind>(__shfl_sync(0xffffffffu, static_cast<std::uint32_t>(work.kind), 0));
+    work.index = __shfl_sync(0xffffffffu, work.index, 0);
+    if (work.kind == WorkKind::over ||
+        (work.kind != WorkKind::none && !do_work_as_warp(state, work)))
+      return false;
+    relax();
   }
 }
 

@@ -437,9 +437,12 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
   BlockTeam team{leader};
   LaunchState &launch = *block.launch;
   while (block.command != GridCommand::done) {
-    const GridTask::What what = launch.task.what;
+    if (leader)
+      note_task(block);
+    __syncthreads();
+    const GridTask::What what = block.task.what;
     if (block.command != GridCommand::copy)
-      team.receive(out, launch.task.offset, launch.broadcast, launch.task.bytes);
+      team.receive(out, block.task.offset, launch.broadcast, block.task.bytes);
     else if (what == GridTask::carry_transfers)
       peer::help_transfers(team);
     else if (what == GridTask::exchange_round)
@@ -540,7 +543,7 @@ GMPI_DEVICE int carry_out(Site site, const Arguments &a, Begun begun) {
   } else {
     if (begun == Begun::answered)
       return end_quickly<F>(BlockTeam{thread_index() == 0}, a);
-    if (begun == Begun::led)
+    if (begun == Begun::led || begun == Begun::helping)
       return serve_call<F>(BlockTeam{thread_index() == 0}, a);
     BlockTeam team = BlockTeam::meet();
     BlockState &block = block_state();

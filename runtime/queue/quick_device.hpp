@@ -10,54 +10,12 @@
 
 #include "../mpi/datatypes_device.hpp"
 #include "../mpi/first_warp_device.hpp"
-#include "../peer/progress_device.hpp"
+#include "../peer/wait_device.hpp"
 #include "call_result.hpp"
+#include "kept_slots_device.hpp"
 #include "reply_device.hpp"
 
 namespace gmpi::device {
-
-// --- the slot of a blocking call ---
-
-/// The slot that a block's blocking calls of scope S get without waiting for one, or no_slot. Of a
-/// thread's own calls, nobody else's meanwhile.
-template <Scope S> GMPI_DEVICE std::uint32_t kept_slot() {
-  BlockState &block = block_state();
-  if (S == Scope::grid && block.launch_index < launch_slots)
-    return block.launch_index;
-  if (block.own_slot == unknown_slot)
-    block.own_slot = acquire_block_slot(context);
-  return block.own_slot;
-}
-
-/// A call's slot for its Replies. A blocking call of grid scope has its launch's, another its
-/// block's; only where these are taken it is one of those that all share.
-template <Scope S> GMPI_DEVICE std::uint32_t take_slot(bool nonblocking) {
-  if (nonblocking)
-    return acquire_slot(context);
-  BlockState &block = block_state();
-  if (S == Scope::thread) {
-    // (Lanes that come together would part here.)
-    if (lanes_here().count != 1 || atomicExch(&block.slot_taken, 1u) != 0)
-      return acquire_slot(context);
-    __threadfence_block();
-  }
-  std::uint32_t slot = kept_slot<S>();
-  if (slot != no_slot)
-    return slot;
-  if (S == Scope::thread)
-    atomicExch(&block.slot_taken, 0u);
-  return acquire_slot(context);
-}
-
-/// Gives it back; the one that leads does.
-template <Scope S> GMPI_DEVICE void give_slot(std::uint32_t slot) {
-  if (slot >= common_slots) {
-    release_slot(context, slot);
-  } else if (S == Scope::thread) {
-    __threadfence_block();
-    atomicExch(&block_state().slot_taken, 0u);
-  }
-}
 
 // --- whether a send can be refused ---
 
@@ -370,9 +328,9 @@ GMPI_DEVICE bool is_own_request(MPI_Request request, RequestRecord &record) {
   return (record.serial & serial_mask) == decoded.serial;
 }
 
-/// Whether such a request is over that goes from kernel to kernel, and returns nothing. It is given
-/// back then. A warp, whole.
-GMPI_DEVICE bool is_over_between_kernels(MPI_Request request) {
+/// Waits for such a request that goes from kernel to kernel, and returns nothing; it is given back
+/// then. A warp, whole. False where it is another, or the general way is to go on.
+GMPI_DEVICE bool ends_between_kernels(MPI_Request request) {
   if (request == null_peer_request())
     return true;
   if (request == MPI_REQUEST_NULL || !is_kernel_request(request) || context.peer == nullptr)
@@ -384,7 +342,7 @@ GMPI_DEVICE bool is_over_between_kernels(MPI_Request request) {
     ours = decoded.device == peer_device &&
            (context.records[decoded.slot].serial & serial_mask) == decoded.serial &&
            load_relaxed_device(&state.summary.told) == 0;
-  if (!__any_sync(whole_warp, ours) || !peer::is_done_as_warp(state, decoded.slot))
+  if (!__any_sync(whole_warp, ours) || !peer::wait_as_warp(state, decoded.slot))
     return false;
   const auto &its = state.requests[decoded.slot];
   const bool over =
@@ -415,7 +373,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun complete_quickly(Site site, con
     RequestRecord record;
     if (!one && requests[i] == MPI_REQUEST_NULL)
       continue;
-    if (!(one && wants_status(a)) && is_over_between_kernels(requests[i]))
+    if (!(one && wants_status(a)) && ends_between_kernels(requests[i]))
       continue;
     if (!is_own_request(requests[i], record) || is_local(record.out)) {
       begun = Begun::elsewhere;

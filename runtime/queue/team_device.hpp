@@ -172,22 +172,23 @@ GMPI_DEVICE unsigned long long copy_portion(unsigned long long bytes) {
                                        : most_copy_portion;
 }
 
-/// This block's part in launch->task; ends with the block's barrier.
+/// This block's part in a copy, launch->task, as block.task says; ends with the block's barrier.
 GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
-  GridTask &task = block_state().launch->task;
+  const GridTask &task = block_state().task;
+  unsigned long long *claimed = &block_state().launch->task.next;
   const unsigned long long portion = copy_portion(task.bytes);
   unsigned rank, size;
   team.number(rank, size);
   unsigned long long next = 0;
   if (team.leads())
-    next = add_relaxed_device(&task.next, portion);
+    next = add_relaxed_device(claimed, portion);
   for (;;) {
     unsigned long long first = next;
     team.share(first, &BlockState::portion);
     if (first >= task.bytes)
       break;
     if (team.leads()) // known once this portion is copied
-      next = add_relaxed_device(&task.next, portion);
+      next = add_relaxed_device(claimed, portion);
     unsigned long long left = task.bytes - first;
     unsigned long long bytes = left < portion ? left : portion;
     copy_share(static_cast<unsigned char *>(task.to) + first,
@@ -201,7 +202,7 @@ struct GridTeam : BlockTeam {
 
   /// Has the other blocks carry out `what` on `task`; join_helpers() ends it. The leader alone.
   GMPI_DEVICE static void command_helpers(const GridTask &task, GridCommand what) {
-    block().launch->task = task;
+    block().launch->task = block().task = task;
     command(block(), what, block().living_blocks - !block().first_round);
     block().first_round = false;
   }

@@ -1,0 +1,493 @@
+// The quick way of long messages that a block, or a grid, sends and another receives: the first
+// warp agrees with the other rank on where the message belongs, and all threads store it there.
+//
+// Invariant: a request is begun here in a slot that the block or launch keeps. A send's is not
+// among the active ones: only this warp knows of it. Where it takes longer, or others of this rank
+// have a say, it is made one of those that all who wait carry on, and the general way goes on. A
+// receive's is one of those that are posted, from when its message has been matched.
+#pragma once
+
+#include "../mpi/first_warp_device.hpp"
+#include "../queue/kept_slots_device.hpp"
+#include "receive_device.hpp"
+#include "routes_device.hpp"
+#include "taking_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// The same value in every lane of a warp that lane `from` has.
+template <class T> GMPI_DEVICE T of_lane(T value, std::uint32_t from) {
+  return __shfl_sync(whole_warp, value, static_cast<int>(from));
+}
+GMPI_DEVICE const std::uint64_t *words_of(const Summary &summary) {
+  return reinterpret_cast<const std::uint64_t *>(&summary);
+}
+/// Whether others of this rank have something to do, or to say, beside `posted` receives; a
+/// Summary's words. (What is kept only a receive must look at.)
+GMPI_DEVICE bool has_others(const Packet &summary, std::uint32_t posted) {
+  return static_cast<std::uint32_t>(summary.low) != posted || summary.high != 0;
+}
+
+// --- sending ---
+
+/// Notes an announced message while its answer is on its way: as call.sending, which is `slot`.
+GMPI_DEVICE void note_announced(State &state, const Comm &comm, std::uint32_t peer,
+                                std::uint32_t slot, const Transfer &t, bool free, LongCall &call,
+                                Share &share) {
+  if (thread_index() == 0) {
+    describe_send(state, comm, peer, slot, t);
+    note_state(state.requests[slot], free ? RequestState::awaiting_match : RequestState::queued);
+    share.request = slot;
+    share.waits = share.step.check = false;
+    share.step.kind = Step::none;
+    share.step.transfer.data = t.data;
+    share.step.high = t.header.bytes;
+    if (!free)
+      activate(state, slot);
+  }
+  __syncwarp();
+  call.sending = slot;
+  call.to = peer;
+  call.send_lap = lap_of_serial(t.header.serial);
+}
+
+/// Announces a message to a rank of this host as the request of a kept slot, call.sending. Returns
+/// over; sending where its slot of the channel is not free yet; nothing where no slot is kept, or
+/// the message is in memory that not all of the block can read.
+template <Scope S>
+GMPI_DEVICE Begun announce_long(State &state, const Comm &comm, int dest, int tag, const void *data,
+                                unsigned long long bytes, MPI_Datatype datatype, LongCall &call,
+                                Share &share) {
+  const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
+  if (is_local(data) || peer >= state.near_peers)
+    return Begun::nothing;
+  std::uint32_t slot = no_slot, serial = 0;
+  Taken taken{};
+  if (lane == 0) {
+    slot = kept_slot<S>();
+    if (slot != no_slot) {
+      taken = take(state, peer, 1, bytes);
+      serial = next_use(state, slot, true);
+    }
+  }
+  slot = of_lane(slot, 0);
+  if (slot == no_slot)
+    return Begun::nothing;
+  Transfer t{};
+  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
+  t.room = bytes;
+  t.first = of_lane(taken.first, 0);
+  t.header = header_of(comm, tag, bytes, false);
+  t.header.request = static_cast<std::uint16_t>(slot);
+  t.header.serial = static_cast<std::uint16_t>(of_lane(serial, 0));
+  t.header.after = of_lane(taken.after, 0);
+  const bool free =
+      of_lane(int(taken.free), 0) != 0 || find_free_as_warp(state, peer, t.first + 1, lane);
+  if (free && lane < header_packets)
+    store_packet(packet_at(state.channels[peer].out, t.first, lane), pack_header(t.header, lane),
+                 lap_of(t.first));
+  note_announced(state, comm, peer, slot, t, free, call, share);
+  find_route<S>(state, comm, dest, datatype, 1, lane);
+  return free ? Begun::over : Begun::sending;
+}
+
+/// The general way is to go on with what has been begun. Returns from where.
+GMPI_DEVICE Begun leave_long(State &state, const LongCall &call, Share &share) {
+  if (thread_index() == 0) {
+    const bool receives = call.receiving != nothing;
+    share.step.kind = Step::none;
+    share.request = receives ? call.receiving : call.sending;
+    share.sending = receives ? call.sending : nothing;
+    if (call.sending != nothing)
+      activate(state, call.sending);
+  }
+  __syncwarp();
+  return call.receiving != nothing ? Begun::matched : Begun::sending;
+}
+
+/// What the message of call.sending has been answered, whose packets the first two lanes have
+/// `seen`; `shows`: both, or the first one, are there. Returns whether it can be stored now, as
+/// share.step says then.
+template <Scope S>
+GMPI_DEVICE bool can_store(State &state, const LongCall &call, const Packet &seen, Share &share) {
+  const Match match = unpack_match(of_lane(seen.data(), 0));
+  const unsigned long long offset = of_lane(seen.data(), 1);
+  if (match.number == 0)
+    return false;
+  const Packet mapped = Packet::load(state.mapped[call.to][match.place]);
+  if (!mapped.shows(match.number) || share.step.high > step_bytes<S>)
+    return false;
+  __syncwarp();
+  if (thread_index() == 0) {
+    share.step.kind = Step::store;
+    share.step.low = 0;
+    share.step.target = reinterpret_cast<unsigned char *>(mapped.data()) + offset;
+    share.landed = landed_at(state.peer_acks[call.to], match.request);
+    share.landed_lap = lap_of_serial(match.serial);
+  }
+  return true;
+}
+
+/// Awaits the answer to call.sending. Returns storing; or matched or sending, from where the
+/// general way is to go on.
+template <Scope S> GMPI_DEVICE Begun await_match(State &state, const LongCall &call, Share &share) {
+  const std::uint32_t lane = thread_index(), posted = call.receiving != nothing ? 1 : 0;
+  const std::uint64_t *from = lane < ack_packets
+                                  ? ack_at(state.acks, call.sending) + lane * packet_words
+                              : lane == 3 && posted != 0 ? packet_at(call.in, call.next, 0)
+                                                         : words_of(state.summary);
+  const std::uint32_t lap = lane < ack_packets ? call.send_lap : lap_of(call.next);
+  Patience patience;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    const Packet seen = Packet::load(from);
+    const unsigned shows = __ballot_sync(whole_warp, seen.shows(lap));
+    if ((shows & 1) != 0) {
+      if ((shows & 2) == 0 && unpack_match(of_lane(seen.data(), 0)).number != 0)
+        continue; // it is on its way
+      if (can_store<S>(state, call, seen, share))
+        return Begun::storing;
+      break;
+    }
+    const bool stop = lane == 2   ? has_others(seen, posted)
+                      : lane == 3 ? posted != 0 && (shows & 8) != 0
+                                  : patience.ends(turns);
+    if (__any_sync(whole_warp, stop))
+      break;
+    if (lane == 0)
+      relax();
+  }
+  return leave_long(state, call, share);
+}
+
+/// Announces a long message in any case. Leaves what follows to the general way.
+GMPI_DEVICE Begun announce_quickly(State &state, const Comm &comm, int dest, int tag,
+                                   const void *data, unsigned long long bytes, Share &share) {
+  const std::uint32_t lane = thread_index();
+  if (lane == 0)
+    begin_send(state, comm, dest, tag, data, bytes, false, false, share);
+  __syncwarp();
+  if (share.step.kind == Step::write) {
+    const Transfer &t = share.step.transfer;
+    if (lane < header_packets)
+      store_packet(packet_at(t.ring, t.first, lane), pack_header(t.header, lane), lap_of(t.first));
+    __syncwarp();
+    if (lane == 0)
+      share.step.kind = Step::none;
+  }
+  return Begun::sending;
+}
+
+/// Sends a long message. Returns as announce_long() or await_match() do, but for `nothing`.
+template <Scope S>
+GMPI_NOINLINE Begun send_long(State &state, const Comm &comm, int dest, int tag, const void *data,
+                              unsigned long long bytes, MPI_Datatype datatype, Share &share) {
+  LongCall call{};
+  call.receiving = nothing;
+  const Begun begun = announce_long<S>(state, comm, dest, tag, data, bytes, datatype, call, share);
+  return begun == Begun::over      ? await_match<S>(state, call, share)
+         : begun == Begun::nothing ? announce_quickly(state, comm, dest, tag, data, bytes, share)
+                                   : begun;
+}
+
+/// The same through route `i`, which leads there, and whose slot number `next` is free; of the
+/// route what is needed. Nothing has happened where it returns `nothing`.
+template <Scope S>
+GMPI_NOINLINE Begun send_long_by_route(std::uint32_t i, MPI_Comm comm, std::uint32_t comm_context,
+                                       unsigned long long *order, std::uint64_t *out,
+                                       unsigned long long next, int tag, const void *data,
+                                       unsigned long long bytes) {
+  const std::uint32_t lane = thread_index();
+  State &state = *context.peer;
+  Share &share = block_state().peer;
+  const std::uint32_t peer = peer_of_channel(routes_of<S>().channel[i]);
+  const std::uint32_t slot = of_lane(lane == 0 ? kept_slot<S>() : no_slot, 0);
+  if (slot == no_slot || peer >= state.near_peers)
+    return Begun::nothing;
+  arrive_alone<S>();
+  // These need nothing of each other.
+  const std::uint64_t after = common_of(load_relaxed_device(order));
+  const std::uint32_t serial = lane == 0 ? next_use(state, slot, true) : 0;
+  const std::uint32_t told = lane == 0 ? load_relaxed_device(&state.summary.told) : 0;
+  Transfer t{};
+  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
+  t.room = bytes;
+  t.first = next;
+  t.header = {MessageKind::announced,
+              comm_context,
+              static_cast<std::uint16_t>(slot),
+              static_cast<std::uint16_t>(of_lane(serial, 0)),
+              tag,
+              bytes,
+              after};
+  if (lane < header_packets)
+    store_packet(packet_at(out, next, lane), pack_header(t.header, lane), lap_of(next));
+  __syncwarp(); // the route has been read
+  if (lane == 0) {
+    routes_of<S>().route[i].next = next + 1;
+    increase_relaxed_device(order, one_owned);
+    count_call(state, bytes);
+    if (told != 0)
+      tell_progress(state);
+  }
+  LongCall call{};
+  call.receiving = nothing;
+  note_announced(state, *find_comm(comm), peer, slot, t, true, call, share);
+  return await_match<S>(state, call, share);
+}
+
+/// All of the block, or the grid, store a message where it belongs; then the receiver is told.
+/// `last`: with it the call is over.
+template <Scope S, bool last> GMPI_DEVICE void store_message() {
+  const std::conditional_t<S == Scope::grid, GridTeam, BlockTeam> team{
+      BlockTeam{thread_index() == 0}};
+  do_store(team);
+  if (thread_index() == 0) {
+    Share &share = block_state().peer;
+    release_system(); // what all have stored is there before that
+    store_packet(share.landed, 0, share.landed_lap);
+    if (last) {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
+    increase_relaxed_device(&context.peer->stored, 1);
+  }
+}
+
+// --- receiving ---
+
+/// The same as find_offer(), by a warp.
+GMPI_DEVICE Match find_offer_as_warp(const State &state, const void *data, unsigned long long bytes,
+                                     unsigned long long &offset) {
+  constexpr std::uint32_t each = max_offers / 32;
+  const std::uint32_t lane = thread_index();
+  Packet begin[each], length[each];
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < each; ++i) {
+    begin[i] = Packet::load(state.offers[lane + 32 * i].begin);
+    length[i] = Packet::load(state.offers[lane + 32 * i].bytes);
+  }
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < each; ++i) {
+    const auto number = static_cast<std::uint32_t>(begin[i].low >> 32);
+    const unsigned long long behind = reinterpret_cast<std::uint64_t>(data) - begin[i].data();
+    const unsigned holds = __ballot_sync(
+        whole_warp, number != 0 && begin[i].shows(number) && length[i].shows(number) &&
+                        behind < length[i].data() && bytes <= length[i].data() - behind);
+    if (holds != 0) {
+      const std::uint32_t its = __ffs(static_cast<int>(holds)) - 1;
+      offset = of_lane(behind, its);
+      return {0, 0, its + 32 * i, of_lane(number, its)};
+    }
+  }
+  return {};
+}
+
+/// Takes the next message of a channel, which is announced and fits, as the request of `slot`,
+/// call.receiving; the warp holds the channels, which are given back. False, and it still holds
+/// them, where it cannot say where the message can be stored.
+GMPI_DEVICE bool match_long(State &state, const Comm &comm, int source, int tag, void *data,
+                            unsigned long long room, std::uint32_t channel, const Position &at,
+                            const Header &header, std::uint32_t slot, LongCall &call) {
+  unsigned long long offset = 0;
+  Match match = find_offer_as_warp(state, data, room, offset);
+  if (match.number == 0 || is_shared(data) || comm.peer_of[source] >= state.near_peers)
+    return false;
+  match.request = slot;
+  match.serial = next_use(state, slot, false);
+  if (thread_index() == 0) {
+    begin_receiving(state, slot, comm, source, tag, data, room);
+    Request &request = state.requests[slot];
+    request.offer = match;
+    request.offset = offset;
+    take_announced(state, slot, channel, at, header, match, offset);
+  }
+  __syncwarp();
+  call.receiving = slot;
+  call.receive_lap = lap_of_serial(match.serial);
+  call.in = state.channels[comm.peer_of[source]].in;
+  call.next = at.common + (channel < max_peers ? 1 : 0);
+  return true;
+}
+
+/// Awaits the data of call.receiving; nothing is being sent any more. False where the general way
+/// is to go on.
+GMPI_DEVICE bool await_landing(State &state, const LongCall &call) {
+  const std::uint32_t lane = thread_index();
+  const std::uint64_t *from = lane == 0   ? landed_at(state.acks, call.receiving)
+                              : lane == 1 ? packet_at(call.in, call.next, 0)
+                                          : words_of(state.summary);
+  const std::uint32_t lap = lane == 0 ? call.receive_lap : lap_of(call.next);
+  Patience patience;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    const Packet seen = Packet::load(from);
+    const unsigned shows = __ballot_sync(whole_warp, seen.shows(lap));
+    if ((shows & 1) != 0)
+      break;
+    const bool stop = lane == 1   ? (shows & 2) != 0
+                      : lane == 2 ? has_others(seen, 1)
+                                  : patience.ends(turns);
+    if (__any_sync(whole_warp, stop))
+      return false;
+    if (lane == 0)
+      relax();
+  }
+  acquire_system();
+  if (lane == 0) {
+    atomicSub(&state.summary.posted, 1u);
+    note_state(state.requests[call.receiving], RequestState::done);
+  }
+  return true;
+}
+
+/// Awaits the message of call.receiving, with which the call is over. Returns over or answered; or
+/// matched, from where the general way is to go on.
+template <Scope S>
+GMPI_DEVICE Begun end_long(State &state, const LongCall &call, int source, unsigned long long room,
+                           bool want_status, Share &share) {
+  if (!await_landing(state, call))
+    return leave_long(state, call, share);
+  if (thread_index() == 0) {
+    if (want_status) {
+      const Header &header = state.requests[call.receiving].header;
+      note_message(share, source, header, header.tag, room);
+      if (S == Scope::grid)
+        block_state().launch->result = share.result;
+    }
+    prepare_end<S>();
+    tell_end_of_call<S>();
+  }
+  return want_status ? Begun::answered : Begun::over;
+}
+
+/// Takes the next message of a channel, which is announced, and awaits it; the warp holds the
+/// channels, which are given back. Returns over or answered; matched, from where the general way is
+/// to go on; or nothing, where there was no slot for it.
+template <Scope S>
+GMPI_NOINLINE Begun receive_long(State &state, const Comm &comm, int source, int tag, void *data,
+                                 unsigned long long room, std::uint32_t channel, const Position &at,
+                                 const Header &header, bool want_status, Share &share) {
+  LongCall call{};
+  call.sending = nothing;
+  const std::uint32_t slot = of_lane(thread_index() == 0 ? kept_slot<S>() : no_slot, 0);
+  if (slot == no_slot || header.bytes > room ||
+      !match_long(state, comm, source, tag, data, room, channel, at, header, slot, call)) {
+    if (thread_index() == 0)
+      match_announced(state, comm, source, tag, data, room, channel, at, header, share);
+    __syncwarp();
+    return share.request != nothing ? Begun::matched : Begun::nothing;
+  }
+  return end_long<S>(state, call, source, room, want_status, share);
+}
+
+// --- MPI_Sendrecv of two long messages ---
+
+/// Awaits the answer to call.sending, or the message that is to be received, whichever comes
+/// first; in the latter case, it is matched. Returns storing; over where it is matched; or sending,
+/// from where the general way is to go on.
+template <Scope S>
+GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int tag, void *data,
+                               unsigned long long room, std::uint32_t slot, LongCall &call,
+                               Share &share) {
+  constexpr std::uint32_t owned_lane = 4, common_lane = 8;
+  constexpr unsigned headers = (1u << header_packets) - 1;
+  const std::uint32_t lane = thread_index(), peer = comm.peer_of[source];
+  unsigned long long word = locked;
+  if (lane == 0) {
+    unsigned long long found = load_relaxed_device(&state.receiving[peer].next);
+    if (try_lock_channels(state, peer, found))
+      word = found;
+  }
+  word = of_lane(word, 0);
+  if (word == locked)
+    return leave_long(state, call, share);
+  Position at = position_of(state, peer, word);
+  at.owned = of_lane(at.owned, 0);
+  const bool owned = lane >= owned_lane && lane < owned_lane + header_packets;
+  const bool common = lane >= common_lane && lane < common_lane + header_packets;
+  const std::uint32_t channel = owned ? owned_channel(peer) : peer;
+  const std::uint64_t *from =
+      lane < ack_packets ? ack_at(state.acks, call.sending) + lane * packet_words
+      : owned            ? packet_at(state.channels[channel].in, at.owned, lane - owned_lane)
+      : common           ? packet_at(state.channels[channel].in, at.common, lane - common_lane)
+                         : words_of(state.summary);
+  const std::uint32_t lap =
+      lane < ack_packets ? call.send_lap : lap_of(owned ? at.owned : at.common);
+  const bool is_last = lane == owned_lane + 2 || lane == common_lane + 2; // of a header
+  static_assert(header_packets == 3);
+  Begun begun = Begun::sending;
+  Patience patience;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    const Packet seen = Packet::load(from);
+    const unsigned shows =
+        __ballot_sync(whole_warp, seen.shows(lap) & (!is_last || at.allows(channel, seen.data())));
+    if ((shows & 1) != 0) {
+      if ((shows & 2) == 0 && unpack_match(of_lane(seen.data(), 0)).number != 0)
+        continue; // it is on its way
+      if (can_store<S>(state, call, seen, share))
+        begun = Begun::storing;
+      break;
+    }
+    const bool by_owned = (shows >> owned_lane & headers) == headers;
+    if (by_owned || (shows >> common_lane & headers) == headers) {
+      const std::uint32_t first = by_owned ? owned_lane : common_lane;
+      const Header header =
+          unpack_header(of_lane(seen.data(), first), of_lane(seen.data(), first + 1), 0);
+      if (is_for(header, comm, tag) && header.kind == MessageKind::announced &&
+          header.bytes <= room &&
+          match_long(state, comm, source, tag, data, room, by_owned ? owned_channel(peer) : peer,
+                     at, header, slot, call))
+        return Begun::over;
+      break;
+    }
+    const bool stop = lane == 2 ? has_others(seen, 0) || seen.low >> 32 != 0 : patience.ends(turns);
+    if (__any_sync(whole_warp, stop))
+      break;
+    if (lane == 0)
+      relax();
+  }
+  if (lane == 0)
+    let_channels_go(state, peer, at);
+  return begun == Begun::storing ? begun : leave_long(state, call, share);
+}
+
+/// Begins an MPI_Sendrecv that sends a long message. Returns storing, and share.long_call says what
+/// has been matched; or from where the general way is to go on.
+template <Scope S>
+GMPI_NOINLINE Begun begin_exchange(State &state, const Comm &comm, int dest, int send_tag,
+                                   const void *in, unsigned long long in_bytes,
+                                   MPI_Datatype datatype, int source, int recv_tag, void *out,
+                                   unsigned long long out_bytes, Share &share) {
+  LongCall call{};
+  call.receiving = nothing;
+  Begun begun = Begun::nothing;
+  std::uint32_t slot = no_slot;
+  if (out_bytes > eager_bytes && !is_local(out) && source != MPI_ANY_SOURCE)
+    slot = of_lane(thread_index() == 0 ? other_kept_slot<S>() : no_slot, 0);
+  if (slot != no_slot)
+    begun = announce_long<S>(state, comm, dest, send_tag, in, in_bytes, datatype, call, share);
+  if (begun == Begun::nothing)
+    return announce_quickly(state, comm, dest, send_tag, in, in_bytes, share);
+  if (begun != Begun::over)
+    return begun;
+  begun = await_either<S>(state, comm, source, recv_tag, out, out_bytes, slot, call, share);
+  if (begun == Begun::over)
+    begun = await_match<S>(state, call, share);
+  if (thread_index() == 0)
+    share.long_call = call;
+  return begun;
+}
+
+/// Goes on with it where its message has been matched, and the other one has been stored. Returns
+/// as end_long() does.
+template <Scope S>
+GMPI_NOINLINE Begun end_exchange(State &state, int source, unsigned long long room,
+                                 bool want_status, Share &share) {
+  LongCall call = share.long_call;
+  call.sending = nothing;
+  return end_long<S>(state, call, source, room, want_status, share);
+}
+
+} // namespace gmpi::device::peer
