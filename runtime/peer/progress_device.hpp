@@ -49,6 +49,10 @@ GMPI_OUT_OF_LINE void tell_of(State &state, Wait &wait) {
   attribute.arguments.comm = wait.comm->handle;
   attribute.arguments.dest = attribute.arguments.source = attribute.arguments.root = wait.rank;
   attribute.arguments.send_tag = attribute.arguments.recv_tag = wait.tag;
+  if (wait.call.function == Function::Sendrecv) { // for one of its halves
+    const bool sends = wait.request == nothing || state.requests[wait.request].sends;
+    (sends ? attribute.arguments.source : attribute.arguments.dest) = MPI_PROC_NULL;
+  }
   atomicAdd(&state.summary.told, 1u);
   post(context, attribute);
 }

@@ -143,8 +143,11 @@ template <Scope S> GMPI_DEVICE Begun await_match(State &state, const LongCall &c
     const Packet seen = Packet::load(from);
     const unsigned shows = __ballot_sync(whole_warp, seen.shows(lap));
     if ((shows & 1) != 0) {
-      if ((shows & 2) == 0 && unpack_match(of_lane(seen.data(), 0)).number != 0)
+      if ((shows & 2) == 0 && unpack_match(of_lane(seen.data(), 0)).number != 0) {
+        if (lane == 0)
+          relax();
         continue; // it is on its way
+      }
       if (can_store<S>(state, call, seen, share))
         return Begun::storing;
       break;
@@ -424,8 +427,11 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
     const unsigned shows =
         __ballot_sync(whole_warp, seen.shows(lap) & (!is_last || at.allows(channel, seen.data())));
     if ((shows & 1) != 0) {
-      if ((shows & 2) == 0 && unpack_match(of_lane(seen.data(), 0)).number != 0)
+      if ((shows & 2) == 0 && unpack_match(of_lane(seen.data(), 0)).number != 0) {
+        if (lane == 0)
+          relax();
         continue; // it is on its way
+      }
       if (can_store<S>(state, call, seen, share))
         begun = Begun::storing;
       break;

@@ -43,9 +43,13 @@ std::string peer_text(const Attribute &attribute) {
   case Function::Probe:
   case Function::Iprobe:
     return " from " + rank_text(a.comm, a.source) + ", " + tag_text(a.recv_tag);
-  case Function::Sendrecv:
-    return " to " + rank_text(a.comm, a.dest) + ", " + tag_text(a.send_tag) + ", from " +
-           rank_text(a.comm, a.source) + ", " + tag_text(a.recv_tag);
+  case Function::Sendrecv: { // of one between kernels, the half that is waited for
+    const std::string to = " to " + rank_text(a.comm, a.dest) + ", " + tag_text(a.send_tag);
+    const std::string from = " from " + rank_text(a.comm, a.source) + ", " + tag_text(a.recv_tag);
+    return a.dest == MPI_PROC_NULL     ? from
+           : a.source == MPI_PROC_NULL ? to
+                                       : to + "," + from;
+  }
   case Function::Bcast:
   case Function::Reduce:
     return ", root " + rank_text(a.comm, a.root);
