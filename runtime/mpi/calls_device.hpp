@@ -289,11 +289,8 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       if (begun == Begun::helping)                                                                 \
         begun = quick::help_##name(GMPI_LIST(GMPI_PASS, roles));                                   \
     if constexpr (S != Scope::thread && peer::stores_quickly<Function::name>)                      \
-      if (begun == Begun::storing) {                                                               \
+      if (begun == Begun::storing)                                                                 \
         begun = quick::store_##name<S>(GMPI_LIST(GMPI_PASS, roles));                               \
-        if (begun == Begun::carrying)                                                              \
-          begun = quick::carry<S, kind_of(Function::name)>();                                      \
-      }                                                                                            \
     if (begun == Begun::over)                                                                      \
       return MPI_SUCCESS;                                                                          \
     if (S != Scope::thread && begun == Begun::answered)                                            \

@@ -168,7 +168,7 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
       note_state(request, RequestState::storing);
       return store_more(request, step);
     }
-    if (match.number == 0) // the answer's second packet has not been written
+    if (match.number == 0) // what the second packet shows of a kept slot is an earlier send's
       store_packet(ack_of(state, index, request.serial) + packet_words, 0, 0);
     request.header.kind = MessageKind::data;
     increase_relaxed_device(&state.ringed, 1);

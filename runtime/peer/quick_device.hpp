@@ -245,18 +245,10 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
                                   unsigned long long room, bool want_status, Share &share) {
   constexpr unsigned headers = (1u << header_packets) - 1;
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[source];
-  unsigned long long word = locked;
-  if (lane == 0) {
-    unsigned long long found = load_relaxed_device(&state.receiving[peer].next);
-    if (try_lock_channels(state, peer, found))
-      word = found;
-  }
-  word = __shfl_sync(whole_warp, word, 0);
-  if (word == locked)
+  Position at;
+  if (!try_hold_channels(state, peer, at))
     return Begun::nothing;
   const Channel &common = state.channels[peer], &owned = state.channels[owned_channel(peer)];
-  Position at = position_of(state, peer, word);
-  at.owned = __shfl_sync(whole_warp, at.owned, 0);
   const std::uint64_t *from_common = packet_at(common.in, at.common, lane);
   const std::uint64_t *from_owned = packet_at(owned.in, at.owned, lane);
   std::uint32_t *const freed_common = common.in_freed + at.common % channel_slots;
@@ -525,6 +517,13 @@ template <Scope S> GMPI_DEVICE Begun carry_last_step() {
   return answers ? Begun::answered : Begun::over;
 }
 
+/// Has the first warp `receive()` what an MPI_Sendrecv receives, whose other message is on its way,
+/// and all of the block carry what is left to them. Returns how far the call has come.
+template <Scope S, class Receive> GMPI_DEVICE Begun receive_together(Receive receive) {
+  const Begun begun = tell_all(thread_index() < 32 ? receive() : Begun::over);
+  return begun == Begun::carrying ? carry_last_step<S>() : begun;
+}
+
 /// MPI_Sendrecv's, whose message is yet to be written. Returns how far the call has come.
 template <Scope S> GMPI_DEVICE Begun write_and_receive(const Arguments &a) {
   constexpr Function F = Function::Sendrecv;
@@ -535,15 +534,10 @@ template <Scope S> GMPI_DEVICE Begun write_and_receive(const Arguments &a) {
   else if (thread_index() == 0)
     write_share(step.transfer, 0, step.high, 0, 1);
   __syncthreads();
-  if (thread_index() < 32) {
-    Begun now = receive_after_send<S>(*context.peer, *find_comm(a.comm), a,
-                                      buffers_of(F, a, message_bytes), wants_status(a), share);
-    if (thread_index() == 0)
-      block_state().begun = now;
-  }
-  __syncthreads();
-  const Begun begun = block_state().begun;
-  return begun == Begun::carrying ? carry_last_step<S>() : begun;
+  return receive_together<S>([&] {
+    return receive_after_send<S>(*context.peer, *find_comm(a.comm), a,
+                                 buffers_of(F, a, message_bytes), wants_status(a), share);
+  });
 }
 
 /// All of a block, or grid, store the long message that the first warp has found a place for.
@@ -553,17 +547,15 @@ template <Function F, Scope S> GMPI_DEVICE Begun store_quickly(const Arguments &
   store_message<S, last>();
   if (last)
     return Begun::over;
-  Begun now = Begun::over;
-  if (thread_index() < 32) {
+  return receive_together<S>([&] {
     Share &share = block_state().peer;
     State &state = *context.peer;
     const Buffers buffers = buffers_of(F, a, message_bytes);
     const bool want_status = wants_status(a);
-    now = share.long_call.receiving != nothing
-              ? end_exchange<S>(state, a.source, buffers.out_bytes, want_status, share)
-              : receive_after_send<S>(state, *find_comm(a.comm), a, buffers, want_status, share);
-  }
-  return tell_all(now);
+    return share.long_call.receiving != nothing
+               ? end_exchange<S>(state, a.source, buffers.out_bytes, want_status, share)
+               : receive_after_send<S>(state, *find_comm(a.comm), a, buffers, want_status, share);
+  });
 }
 
 } // namespace gmpi::device::peer

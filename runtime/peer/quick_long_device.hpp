@@ -28,7 +28,80 @@ GMPI_DEVICE bool has_others(const Packet &summary, std::uint32_t posted) {
   return static_cast<std::uint32_t>(summary.low) != posted || summary.high != 0;
 }
 
+/// Takes hold of both channels from `peer`, and finds out how far this rank has come in them. A
+/// warp, whole; false where somebody else holds them.
+GMPI_DEVICE bool try_hold_channels(State &state, std::uint32_t peer, Position &at) {
+  unsigned long long word = locked;
+  if (thread_index() == 0) {
+    unsigned long long found = load_relaxed_device(&state.receiving[peer].next);
+    if (try_lock_channels(state, peer, found))
+      word = found;
+  }
+  word = of_lane(word, 0);
+  if (word == locked)
+    return false;
+  at = position_of(state, peer, word);
+  at.owned = of_lane(at.owned, 0);
+  return true;
+}
+
+/// Looks until `comes(seen, shows)`, where the first two lanes have `seen` what is at their
+/// `awaited`, and the bits of `shows` say in which lanes it shows `lap`. False where others of this
+/// rank have a say, or something has come by the channel that may be what is received.
+template <class Comes>
+GMPI_DEVICE bool watch(State &state, const LongCall &call, const std::uint64_t *awaited,
+                       std::uint32_t lap, Comes comes) {
+  constexpr std::uint32_t summary_lane = 2, channel_lane = 3;
+  const std::uint32_t lane = thread_index(), posted = call.receiving != nothing ? 1 : 0;
+  const bool looks_at_channel = lane == channel_lane && posted != 0;
+  const std::uint64_t *from = lane < summary_lane ? awaited
+                              : looks_at_channel  ? packet_at(call.in, call.next, 0)
+                                                  : words_of(state.summary);
+  if (lane >= summary_lane)
+    lap = lap_of(call.next);
+  Patience patience;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    const Packet seen = Packet::load(from);
+    const bool shows = seen.shows(lap);
+    if (comes(seen, __ballot_sync(whole_warp, shows)))
+      return true;
+    const bool stop = lane == summary_lane ? has_others(seen, posted)
+                      : looks_at_channel   ? shows
+                                           : patience.ends(turns);
+    if (__any_sync(whole_warp, stop))
+      return false;
+    if (lane == 0)
+      relax();
+  }
+}
+
 // --- sending ---
+
+/// A message that is to be announced as the request of `slot`, from channel slot number `first` on.
+GMPI_DEVICE Transfer announcement(std::uint32_t comm_context, std::uint32_t slot,
+                                  std::uint32_t serial, int tag, const void *data,
+                                  unsigned long long bytes, unsigned long long first,
+                                  std::uint64_t after) {
+  Transfer t{};
+  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
+  t.room = bytes;
+  t.first = first;
+  t.header = {MessageKind::announced,
+              comm_context,
+              static_cast<std::uint16_t>(slot),
+              static_cast<std::uint16_t>(serial),
+              tag,
+              bytes,
+              after};
+  return t;
+}
+/// Announces it. A warp.
+GMPI_DEVICE void store_header(std::uint64_t *ring, const Transfer &t) {
+  const std::uint32_t lane = thread_index();
+  if (lane < header_packets)
+    store_packet(packet_at(ring, t.first, lane), pack_header(t.header, lane), lap_of(t.first));
+}
 
 /// Notes an announced message while its answer is on its way: as call.sending, which is `slot`.
 GMPI_DEVICE void note_announced(State &state, const Comm &comm, std::uint32_t peer,
@@ -73,19 +146,12 @@ GMPI_DEVICE Begun announce_long(State &state, const Comm &comm, int dest, int ta
   slot = of_lane(slot, 0);
   if (slot == no_slot)
     return Begun::nothing;
-  Transfer t{};
-  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
-  t.room = bytes;
-  t.first = of_lane(taken.first, 0);
-  t.header = header_of(comm, tag, bytes, false);
-  t.header.request = static_cast<std::uint16_t>(slot);
-  t.header.serial = static_cast<std::uint16_t>(of_lane(serial, 0));
-  t.header.after = of_lane(taken.after, 0);
+  const Transfer t = announcement(comm.context, slot, of_lane(serial, 0), tag, data, bytes,
+                                  of_lane(taken.first, 0), of_lane(taken.after, 0));
   const bool free =
       of_lane(int(taken.free), 0) != 0 || find_free_as_warp(state, peer, t.first + 1, lane);
-  if (free && lane < header_packets)
-    store_packet(packet_at(state.channels[peer].out, t.first, lane), pack_header(t.header, lane),
-                 lap_of(t.first));
+  if (free)
+    store_header(state.channels[peer].out, t);
   note_announced(state, comm, peer, slot, t, free, call, share);
   find_route<S>(state, comm, dest, datatype, 1, lane);
   return free ? Begun::over : Begun::sending;
@@ -105,18 +171,24 @@ GMPI_DEVICE Begun leave_long(State &state, const LongCall &call, Share &share) {
   return call.receiving != nothing ? Begun::matched : Begun::sending;
 }
 
-/// What the message of call.sending has been answered, whose packets the first two lanes have
-/// `seen`; `shows`: both, or the first one, are there. Returns whether it can be stored now, as
-/// share.step says then.
+/// The answer to call.sending: whether it is there, and the message can be stored where it says.
+enum class Answer : std::uint32_t { none, storable, other };
+
+/// What the first two lanes have `seen` of it; where it is storable, share.step says how then.
 template <Scope S>
-GMPI_DEVICE bool can_store(State &state, const LongCall &call, const Packet &seen, Share &share) {
+GMPI_DEVICE Answer answer_of(State &state, const LongCall &call, const Packet &seen, unsigned shows,
+                             Share &share) {
+  if ((shows & 1) == 0)
+    return Answer::none;
   const Match match = unpack_match(of_lane(seen.data(), 0));
   const unsigned long long offset = of_lane(seen.data(), 1);
   if (match.number == 0)
-    return false;
+    return Answer::other;
+  if ((shows & 2) == 0)
+    return Answer::none; // its other packet is on its way
   const Packet mapped = Packet::load(state.mapped[call.to][match.place]);
   if (!mapped.shows(match.number) || share.step.high > step_bytes<S>)
-    return false;
+    return Answer::other;
   __syncwarp();
   if (thread_index() == 0) {
     share.step.kind = Step::store;
@@ -125,42 +197,23 @@ GMPI_DEVICE bool can_store(State &state, const LongCall &call, const Packet &see
     share.landed = landed_at(state.peer_acks[call.to], match.request);
     share.landed_lap = lap_of_serial(match.serial);
   }
-  return true;
+  return Answer::storable;
+}
+/// Where this lane looks for it.
+GMPI_DEVICE const std::uint64_t *answer_at(const State &state, const LongCall &call) {
+  return ack_at(state.acks, call.sending) + thread_index() % ack_packets * packet_words;
 }
 
 /// Awaits the answer to call.sending. Returns storing; or matched or sending, from where the
 /// general way is to go on.
 template <Scope S> GMPI_DEVICE Begun await_match(State &state, const LongCall &call, Share &share) {
-  const std::uint32_t lane = thread_index(), posted = call.receiving != nothing ? 1 : 0;
-  const std::uint64_t *from = lane < ack_packets
-                                  ? ack_at(state.acks, call.sending) + lane * packet_words
-                              : lane == 3 && posted != 0 ? packet_at(call.in, call.next, 0)
-                                                         : words_of(state.summary);
-  const std::uint32_t lap = lane < ack_packets ? call.send_lap : lap_of(call.next);
-  Patience patience;
-  GMPI_NO_UNROLL
-  for (unsigned turns = 0;; ++turns) {
-    const Packet seen = Packet::load(from);
-    const unsigned shows = __ballot_sync(whole_warp, seen.shows(lap));
-    if ((shows & 1) != 0) {
-      if ((shows & 2) == 0 && unpack_match(of_lane(seen.data(), 0)).number != 0) {
-        if (lane == 0)
-          relax();
-        continue; // it is on its way
-      }
-      if (can_store<S>(state, call, seen, share))
-        return Begun::storing;
-      break;
-    }
-    const bool stop = lane == 2   ? has_others(seen, posted)
-                      : lane == 3 ? posted != 0 && (shows & 8) != 0
-                                  : patience.ends(turns);
-    if (__any_sync(whole_warp, stop))
-      break;
-    if (lane == 0)
-      relax();
-  }
-  return leave_long(state, call, share);
+  Answer answer = Answer::none;
+  watch(state, call, answer_at(state, call), call.send_lap,
+        [&](const Packet &seen, unsigned shows) {
+          answer = answer_of<S>(state, call, seen, shows, share);
+          return answer != Answer::none;
+        });
+  return answer == Answer::storable ? Begun::storing : leave_long(state, call, share);
 }
 
 /// Announces a long message in any case. Leaves what follows to the general way.
@@ -171,9 +224,7 @@ GMPI_DEVICE Begun announce_quickly(State &state, const Comm &comm, int dest, int
     begin_send(state, comm, dest, tag, data, bytes, false, false, share);
   __syncwarp();
   if (share.step.kind == Step::write) {
-    const Transfer &t = share.step.transfer;
-    if (lane < header_packets)
-      store_packet(packet_at(t.ring, t.first, lane), pack_header(t.header, lane), lap_of(t.first));
+    store_header(share.step.transfer.ring, share.step.transfer);
     __syncwarp();
     if (lane == 0)
       share.step.kind = Step::none;
@@ -212,19 +263,9 @@ GMPI_NOINLINE Begun send_long_by_route(std::uint32_t i, MPI_Comm comm, std::uint
   const std::uint64_t after = common_of(load_relaxed_device(order));
   const std::uint32_t serial = lane == 0 ? next_use(state, slot, true) : 0;
   const std::uint32_t told = lane == 0 ? load_relaxed_device(&state.summary.told) : 0;
-  Transfer t{};
-  t.data = static_cast<unsigned char *>(const_cast<void *>(data));
-  t.room = bytes;
-  t.first = next;
-  t.header = {MessageKind::announced,
-              comm_context,
-              static_cast<std::uint16_t>(slot),
-              static_cast<std::uint16_t>(of_lane(serial, 0)),
-              tag,
-              bytes,
-              after};
-  if (lane < header_packets)
-    store_packet(packet_at(out, next, lane), pack_header(t.header, lane), lap_of(next));
+  const Transfer t =
+      announcement(comm_context, slot, of_lane(serial, 0), tag, data, bytes, next, after);
+  store_header(out, t);
   __syncwarp(); // the route has been read
   if (lane == 0) {
     routes_of<S>().route[i].next = next + 1;
@@ -316,28 +357,11 @@ GMPI_DEVICE bool match_long(State &state, const Comm &comm, int source, int tag,
 /// Awaits the data of call.receiving; nothing is being sent any more. False where the general way
 /// is to go on.
 GMPI_DEVICE bool await_landing(State &state, const LongCall &call) {
-  const std::uint32_t lane = thread_index();
-  const std::uint64_t *from = lane == 0   ? landed_at(state.acks, call.receiving)
-                              : lane == 1 ? packet_at(call.in, call.next, 0)
-                                          : words_of(state.summary);
-  const std::uint32_t lap = lane == 0 ? call.receive_lap : lap_of(call.next);
-  Patience patience;
-  GMPI_NO_UNROLL
-  for (unsigned turns = 0;; ++turns) {
-    const Packet seen = Packet::load(from);
-    const unsigned shows = __ballot_sync(whole_warp, seen.shows(lap));
-    if ((shows & 1) != 0)
-      break;
-    const bool stop = lane == 1   ? (shows & 2) != 0
-                      : lane == 2 ? has_others(seen, 1)
-                                  : patience.ends(turns);
-    if (__any_sync(whole_warp, stop))
-      return false;
-    if (lane == 0)
-      relax();
-  }
+  if (!watch(state, call, landed_at(state.acks, call.receiving), call.receive_lap,
+             [](const Packet &, unsigned shows) { return (shows & 1) != 0; }))
+    return false;
   acquire_system();
-  if (lane == 0) {
+  if (thread_index() == 0) {
     atomicSub(&state.summary.posted, 1u);
     note_state(state.requests[call.receiving], RequestState::done);
   }
@@ -396,22 +420,14 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
   constexpr std::uint32_t owned_lane = 4, common_lane = 8;
   constexpr unsigned headers = (1u << header_packets) - 1;
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[source];
-  unsigned long long word = locked;
-  if (lane == 0) {
-    unsigned long long found = load_relaxed_device(&state.receiving[peer].next);
-    if (try_lock_channels(state, peer, found))
-      word = found;
-  }
-  word = of_lane(word, 0);
-  if (word == locked)
+  Position at;
+  if (!try_hold_channels(state, peer, at))
     return leave_long(state, call, share);
-  Position at = position_of(state, peer, word);
-  at.owned = of_lane(at.owned, 0);
   const bool owned = lane >= owned_lane && lane < owned_lane + header_packets;
   const bool common = lane >= common_lane && lane < common_lane + header_packets;
   const std::uint32_t channel = owned ? owned_channel(peer) : peer;
   const std::uint64_t *from =
-      lane < ack_packets ? ack_at(state.acks, call.sending) + lane * packet_words
+      lane < ack_packets ? answer_at(state, call)
       : owned            ? packet_at(state.channels[channel].in, at.owned, lane - owned_lane)
       : common           ? packet_at(state.channels[channel].in, at.common, lane - common_lane)
                          : words_of(state.summary);
@@ -419,23 +435,16 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
       lane < ack_packets ? call.send_lap : lap_of(owned ? at.owned : at.common);
   const bool is_last = lane == owned_lane + 2 || lane == common_lane + 2; // of a header
   static_assert(header_packets == 3);
-  Begun begun = Begun::sending;
+  Answer answer = Answer::none;
   Patience patience;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
     const Packet seen = Packet::load(from);
     const unsigned shows =
         __ballot_sync(whole_warp, seen.shows(lap) & (!is_last || at.allows(channel, seen.data())));
-    if ((shows & 1) != 0) {
-      if ((shows & 2) == 0 && unpack_match(of_lane(seen.data(), 0)).number != 0) {
-        if (lane == 0)
-          relax();
-        continue; // it is on its way
-      }
-      if (can_store<S>(state, call, seen, share))
-        begun = Begun::storing;
+    answer = answer_of<S>(state, call, seen, shows, share);
+    if (answer != Answer::none)
       break;
-    }
     const bool by_owned = (shows >> owned_lane & headers) == headers;
     if (by_owned || (shows >> common_lane & headers) == headers) {
       const std::uint32_t first = by_owned ? owned_lane : common_lane;
@@ -456,7 +465,7 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
   }
   if (lane == 0)
     let_channels_go(state, peer, at);
-  return begun == Begun::storing ? begun : leave_long(state, call, share);
+  return answer == Answer::storable ? Begun::storing : leave_long(state, call, share);
 }
 
 /// Begins an MPI_Sendrecv that sends a long message. Returns storing, and share.long_call says what
