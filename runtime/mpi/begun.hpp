@@ -23,6 +23,7 @@ enum class Begun : std::uint32_t {
               ///< call, a round of the first warp's
   carrying,   ///< all that is left is to write or read, as the step says
   storing,    ///< all that is left is to store a long message where the step says
+  working,    ///< it waits, and all of the block are to do some work before it goes on
   answered,   ///< all that is left is to give the threads what the call returns
   over,       ///< nothing is left
   led,        ///< another block makes the grid's call

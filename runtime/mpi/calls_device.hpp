@@ -76,6 +76,15 @@ template <Scope S> GMPI_DEVICE Begun move_together(Begun begun) {
   return begun == Begun::reading ? read_together<S>() : begun;
 }
 
+/// Has all of a block do the work that its first warp has found while it waits, and the warp go on
+/// waiting. Returns how far the call has come then.
+template <Function F, Scope S> GMPI_DEVICE Begun work_together(Site site, const Arguments &a) {
+  using Team = std::conditional_t<S == Scope::grid, GridTeam, BlockTeam>;
+  peer::do_work(Team{BlockTeam{thread_index() == 0}});
+  const auto completed = static_cast<int>(block_state().completed);
+  return tell_all(thread_index() < 32 ? go_on_completing<F, S>(site, a, completed) : Begun::over);
+}
+
 /// Begins a call that no warp has begun: some of its block's threads are missing. All that are
 /// there have met. Returns how far it has come.
 template <Scope S, Function F>
@@ -159,6 +168,12 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return complete_quickly<Function::name, S>(site, a);                                           \
   }                                                                                                \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE Begun work_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {                   \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return work_together<Function::name, S>(site, a);                                              \
+  }                                                                                                \
   }                                                                                                \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     if constexpr (Function::name == Function::Waitall) {                                           \
@@ -168,9 +183,12 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
         return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);                          \
     }                                                                                              \
     Begun begun = Begun::unmet;                                                                    \
-    if constexpr (S != Scope::thread && completes_quickly<Function::name>)                         \
+    if constexpr (S != Scope::thread && completes_quickly<Function::name>) {                       \
       begun = begin_together<S>(                                                                   \
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
+      while (begun == Begun::working)                                                              \
+        begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
+    }                                                                                              \
     return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                      \
   }
 #define GMPI_CARRY_OUT_EITHER_WAY(name, roles)                                                     \

@@ -200,7 +200,7 @@ GMPI_DEVICE void end_storing(State &state, std::uint32_t index) {
 constexpr unsigned long long short_bytes = 8192;
 
 /// Reads a message as short as a warp may for a request, which the caller holds, and which is done
-/// then. A warp, whole; false, and the request is given back, where it takes something else.
+/// then. A warp, whole; false, and the request is held still, where it takes something else.
 GMPI_OUT_OF_LINE bool carries_on_as_warp(State &state, std::uint32_t index) {
   const std::uint32_t lane = lane_index();
   Request &request = state.requests[index];
@@ -209,8 +209,6 @@ GMPI_OUT_OF_LINE bool carries_on_as_warp(State &state, std::uint32_t index) {
     const Header &header = request.header;
     reads = state_of(request) == RequestState::receiving && header.kind != MessageKind::data &&
             header.bytes <= short_bytes && !is_local(request.data);
-    if (!reads)
-      let_go(request);
   }
   if (!__any_sync(0xffffffffu, reads))
     return false;
@@ -239,8 +237,12 @@ GMPI_OUT_OF_LINE bool is_done_as_warp(State &state, std::uint32_t index) {
       now = there;
   }
   now = static_cast<decltype(now)>(__shfl_sync(0xffffffffu, static_cast<unsigned>(now), 0));
-  if (now == there)
-    return carries_on_as_warp(state, index);
+  if (now == there) {
+    if (carries_on_as_warp(state, index))
+      return true;
+    if (lane_index() == 0)
+      let_go(state.requests[index]);
+  }
   if (now == over)
     acquire_device();
   return now == over;

@@ -386,26 +386,31 @@ GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Argum
   return Begun::sending; // and sent
 }
 
+/// A nonblocking call is over whose request is share.request.
+template <Scope S> GMPI_DEVICE Begun answer_with_request(Share &share) {
+  if (thread_index() == 0) {
+    share.result = CallResult{};
+    share.result.request = request_for(share.request);
+    if (S == Scope::grid)
+      block_state().launch->result = share.result;
+    prepare_end<S>();
+    tell_end_of_call<S>();
+  }
+  __syncwarp();
+  return Begun::answered;
+}
+
 /// Posts a receive. Leaves a message that has been kept to the block.
 template <Scope S>
 GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &a,
                                const Buffers &buffers, Share &share) {
   if (is_local(buffers.out))
     return Begun::nothing;
-  if (thread_index() == 0) {
+  if (thread_index() == 0)
     begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, false,
                   share);
-    if (share.place == nothing) {
-      share.result = CallResult{};
-      share.result.request = request_for(share.request);
-      if (S == Scope::grid)
-        block_state().launch->result = share.result;
-      prepare_end<S>();
-      tell_end_of_call<S>();
-    }
-  }
   __syncwarp();
-  return share.place == nothing ? Begun::answered : Begun::receiving;
+  return share.place == nothing ? answer_with_request<S>(share) : Begun::receiving;
 }
 
 /// As far as the call comes quickly. The block's first warp, whole; in a call of grid scope, that
@@ -436,7 +441,9 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
       return begin_exchange<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
                                a.send_datatype, a.source, a.recv_tag, buffers.out,
                                buffers.out_bytes, share);
-    return announce_quickly(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, share);
+    const Begun begun =
+        announce_quickly(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, share);
+    return is_local(buffers.in) ? begun : answer_with_request<S>(share);
   }
   if (receives && !has_room(buffers.out, buffers.out_bytes))
     return Begun::nothing;

@@ -68,7 +68,7 @@ template <class Team> GMPI_NOINLINE void wait_for(Team team) {
 }
 
 /// Reads a short message that has come for a request, which is held, or one that is to be kept. A
-/// warp, whole. False where the request takes something else: it is given back then.
+/// warp, whole. False where the request takes something else: it is held still.
 GMPI_OUT_OF_LINE bool do_work_as_warp(State &state, const Work &work) {
   const std::uint32_t lane = lane_index();
   if (work.kind == WorkKind::carry_on)
@@ -87,16 +87,29 @@ GMPI_OUT_OF_LINE bool do_work_as_warp(State &state, const Work &work) {
   return true;
 }
 
-/// Waits for a request, and works meanwhile, as long as all that is to be done is short. A warp,
-/// whole. False where the general way is to go on: at once where this message may be long.
-GMPI_OUT_OF_LINE bool wait_as_warp(State &state, std::uint32_t index) {
+/// What the first warp of a block leaves to all of it, shared.work, which it cannot do alone.
+/// Returns working; or elsewhere where it is for all blocks: then it is done the general way.
+template <Scope S> GMPI_DEVICE Begun leave_to_all(State &state, const Work &work, Share &share) {
+  bool shares = false;
+  if (lane_index() == 0) {
+    Request &request = state.requests[work.index];
+    shares = S == Scope::grid && can_share(request);
+    if (shares)
+      let_go(request);
+    share.work = work;
+  }
+  return __any_sync(0xffffffffu, shares) ? Begun::elsewhere : Begun::working;
+}
+
+/// Waits for a request, and works meanwhile. A warp, whole. Returns over; working, where all of the
+/// block are to do shared.work before it waits on; or elsewhere, where the general way is to go on.
+template <Scope S>
+GMPI_NOINLINE Begun wait_as_warp(State &state, std::uint32_t index, Share &share) {
   Patience patience;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
     if (is_done_as_warp(state, index))
-      return true;
-    if (state.requests[index].room > short_bytes)
-      return false;
+      return Begun::over;
     Work work{};
     if (lane_index() == 0) {
       work = look_for_work(state, index, Glance(state, index));
@@ -106,9 +119,10 @@ GMPI_OUT_OF_LINE bool wait_as_warp(State &state, std::uint32_t index) {
     work.kind =
         static_cast<WorkKind>(__shfl_sync(0xffffffffu, static_cast<std::uint32_t>(work.kind), 0));
     work.index = __shfl_sync(0xffffffffu, work.index, 0);
-    if (work.kind == WorkKind::over ||
-        (work.kind != WorkKind::none && !do_work_as_warp(state, work)))
-      return false;
+    if (work.kind == WorkKind::over)
+      return Begun::elsewhere;
+    if (work.kind != WorkKind::none && !do_work_as_warp(state, work))
+      return leave_to_all<S>(state, work, share);
     relax();
   }
 }

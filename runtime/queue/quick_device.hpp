@@ -329,12 +329,13 @@ GMPI_DEVICE bool is_own_request(MPI_Request request, RequestRecord &record) {
 }
 
 /// Waits for such a request that goes from kernel to kernel, and returns nothing; it is given back
-/// then. A warp, whole. False where it is another, or the general way is to go on.
-GMPI_DEVICE bool ends_between_kernels(MPI_Request request) {
+/// then. A warp, whole. Returns over; working, where all of the block are to do some work before it
+/// is called again; or elsewhere, where it is another, or the general way is to go on.
+template <Scope S> GMPI_DEVICE Begun wait_between_kernels(MPI_Request request) {
   if (request == null_peer_request())
-    return true;
+    return Begun::over;
   if (request == MPI_REQUEST_NULL || !is_kernel_request(request) || context.peer == nullptr)
-    return false;
+    return Begun::elsewhere;
   const auto decoded = decode_request(request);
   peer::State &state = *context.peer;
   bool ours = false; // the lanes could see what changes meanwhile
@@ -342,39 +343,46 @@ GMPI_DEVICE bool ends_between_kernels(MPI_Request request) {
     ours = decoded.device == peer_device &&
            (context.records[decoded.slot].serial & serial_mask) == decoded.serial &&
            load_relaxed_device(&state.summary.told) == 0;
-  if (!__any_sync(whole_warp, ours) || !peer::wait_as_warp(state, decoded.slot))
-    return false;
+  if (!__any_sync(whole_warp, ours))
+    return Begun::elsewhere;
+  const Begun begun = peer::wait_as_warp<S>(state, decoded.slot, block_state().peer);
+  if (begun != Begun::over)
+    return begun;
   const auto &its = state.requests[decoded.slot];
   const bool over =
       its.sends || (its.staging == gmpi::peer::nothing && its.header.bytes <= its.room);
   __syncwarp(); // all have looked
   if (over && lane_index() == 0)
     release_slot(context, decoded.slot);
-  return over;
+  return over ? Begun::over : Begun::elsewhere;
 }
 
 template <Function F>
 constexpr bool completes_quickly = F == Function::Wait || F == Function::Waitall;
 
-/// Waits for requests as long as that is all there is to it; block.completed counts them.
-template <Function F, Scope S> GMPI_DEVICE Begun complete_quickly(Site site, const Arguments &a) {
-  Begun begun = Begun::unmet;
-  if (!arrives_to_lead<F, S>(a, begun))
-    return begun;
-  arrive_alone<S>();
+/// Waits for requests, from number `i` on, as long as that is all there is to it; block.completed
+/// counts them.
+template <Function F, Scope S>
+GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
   BlockState &block = block_state();
   constexpr bool one = F == Function::Wait;
   const int count = one ? 1 : a.count;
   const MPI_Request *requests = one ? a.request : a.requests;
-  begun = Begun::answered;
-  int i = 0;
+  Begun begun = Begun::answered;
   GMPI_NO_UNROLL
   for (; i < count; ++i) {
     RequestRecord record;
     if (!one && requests[i] == MPI_REQUEST_NULL)
       continue;
-    if (!(one && wants_status(a)) && ends_between_kernels(requests[i]))
-      continue;
+    if (!(one && wants_status(a))) {
+      begun = wait_between_kernels<S>(requests[i]);
+      if (begun == Begun::working)
+        break;
+      const bool over = begun == Begun::over;
+      begun = Begun::answered;
+      if (over)
+        continue;
+    }
     if (!is_own_request(requests[i], record) || is_local(record.out)) {
       begun = Begun::elsewhere;
       break;
@@ -403,6 +411,15 @@ template <Function F, Scope S> GMPI_DEVICE Begun complete_quickly(Site site, con
   if (begun == Begun::answered)
     end_as_warp<S>();
   return begun;
+}
+
+/// The same from the beginning.
+template <Function F, Scope S> GMPI_DEVICE Begun complete_quickly(Site site, const Arguments &a) {
+  Begun begun = Begun::unmet;
+  if (!arrives_to_lead<F, S>(a, begun))
+    return begun;
+  arrive_alone<S>();
+  return go_on_completing<F, S>(site, a, 0);
 }
 
 } // namespace gmpi::device
