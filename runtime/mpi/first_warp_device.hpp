@@ -9,6 +9,11 @@ namespace gmpi::device {
 
 constexpr unsigned whole_warp = 0xffffffffu;
 
+/// The same value in every lane of a warp that lane `from` has.
+template <class T> GMPI_DEVICE T of_lane(T value, std::uint32_t from) {
+  return __shfl_sync(whole_warp, value, static_cast<int>(from));
+}
+
 /// Tells all of a block, behind its barrier, how far its first warp has come `now`.
 GMPI_DEVICE Begun tell_all(Begun now) {
   // The barrier itself tells most: what lies in shared memory takes its time.

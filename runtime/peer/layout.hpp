@@ -417,6 +417,7 @@ enum class WorkKind : std::uint32_t {
   none,
   over,     ///< what was waited for has come
   keep,     ///< read a message's data into its place; lock and channel are held meanwhile
+  read,     ///< the same of one that a posted receive, `index`, has been found for
   carry_on, ///< a request, which is now held
 };
 struct Work {

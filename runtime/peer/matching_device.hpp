@@ -264,11 +264,18 @@ GMPI_DEVICE void unlock_channels(State &state, std::uint32_t peer, const Positio
   store_release_device(&state.receiving[peer].next, to.word());
 }
 
+/// Whether a message comes with its data, and so may be taken at once.
+GMPI_DEVICE bool has_data(const Header &header) {
+  return header.kind == MessageKind::eager || header.kind == MessageKind::synchronous;
+}
+/// A warp alone sees to messages that are no longer.
+constexpr unsigned long long short_bytes = 8192;
+
 /// Deals with one message at `next`, under the lock, the channels held. Returns the slot behind it,
-/// or `next` itself where it cannot be kept, or with work.kind keep.
+/// or `next` itself where it cannot be kept, or with work.kind keep or, `by_warp`, read.
 GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t channel,
                                             const Header &header, unsigned long long next,
-                                            Work &work) {
+                                            Work &work, bool by_warp = false) {
   unsigned long long behind = next + slots_of(header);
   if (header.kind == MessageKind::data) {
     give_data(state, header, channel, next);
@@ -277,6 +284,10 @@ GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t channel,
   bool no_data = header.kind == MessageKind::announced || header.bytes == 0;
   std::uint32_t posted = take_posted(state, header, peer_of_channel(channel));
   if (posted != nothing) {
+    if (by_warp && has_data(header) && header.bytes <= short_bytes && !state.requests[posted].own) {
+      work = {WorkKind::read, posted};
+      return next;
+    }
     give_message(state, posted, header, channel, next);
   } else {
     std::uint32_t place = take_place(state, no_data ? 0 : header.bytes);
@@ -468,6 +479,16 @@ GMPI_DEVICE bool has_messages(State &state) {
   return any;
 }
 
+/// One look at what has arrived, where somebody waits for it.
+GMPI_DEVICE Work look_at_messages(State &state, const Summary &summary) {
+  if (summary.posted == 0 || !has_messages(state) || !try_lock(state))
+    return {};
+  const Work work = look_into_channels(state);
+  if (work.kind != WorkKind::keep)
+    unlock(state);
+  return work;
+}
+
 /// One look at what there is to do for this rank.
 GMPI_DEVICE Work look_for_work(State &state, std::uint32_t own, const Glance &seen) {
   // All that is active may be the caller's own request, whose match has not come.
@@ -476,12 +497,8 @@ GMPI_DEVICE Work look_for_work(State &state, std::uint32_t own, const Glance &se
   Work work{};
   if (seen.summary.active != 0 && !lacks_match)
     work = look_for_active(state, own);
-  if (work.kind == WorkKind::none && seen.summary.posted != 0 && has_messages(state) &&
-      try_lock(state)) {
-    work = look_into_channels(state);
-    if (work.kind != WorkKind::keep)
-      unlock(state);
-  }
+  if (work.kind == WorkKind::none)
+    work = look_at_messages(state, seen.summary);
   return work;
 }
 

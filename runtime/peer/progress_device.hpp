@@ -196,58 +196,6 @@ GMPI_DEVICE void end_storing(State &state, std::uint32_t index) {
   set_done(state, index);
 }
 
-/// A warp alone sees to messages that are no longer.
-constexpr unsigned long long short_bytes = 8192;
-
-/// Reads a message as short as a warp may for a request, which the caller holds, and which is done
-/// then. A warp, whole; false, and the request is held still, where it takes something else.
-GMPI_OUT_OF_LINE bool carries_on_as_warp(State &state, std::uint32_t index) {
-  const std::uint32_t lane = lane_index();
-  Request &request = state.requests[index];
-  bool reads = false;
-  if (lane == 0) {
-    const Header &header = request.header;
-    reads = state_of(request) == RequestState::receiving && header.kind != MessageKind::data &&
-            header.bytes <= short_bytes && !is_local(request.data);
-  }
-  if (!__any_sync(0xffffffffu, reads))
-    return false;
-  acquire_device();
-  const Channel &channel = state.channels[request.channel];
-  const Transfer t{channel.in,   channel.in_freed, request.first,
-                   request.data, request.room,     request.header};
-  const unsigned long long slots = slots_of(t.header);
-  read_share(t, 0, slots, lane, 32);
-  __syncwarp();
-  if (lane == 0)
-    set_done(state, index);
-  free_share(t.freed, t.first, t.first + slots, lane, 32);
-  return true;
-}
-
-/// Whether the request is done that the caller waits for: if its message is there and short, that
-/// is read now. A warp, whole.
-GMPI_OUT_OF_LINE bool is_done_as_warp(State &state, std::uint32_t index) {
-  enum : unsigned { waits, over, there } now = waits;
-  if (lane_index() == 0) {
-    const Glance seen(state, index);
-    if (is_done(state, index, seen))
-      now = over;
-    else if (seen.its == RequestState::receiving && try_carry_on(state, index, index))
-      now = there;
-  }
-  now = static_cast<decltype(now)>(__shfl_sync(0xffffffffu, static_cast<unsigned>(now), 0));
-  if (now == there) {
-    if (carries_on_as_warp(state, index))
-      return true;
-    if (lane_index() == 0)
-      let_go(state.requests[index]);
-  }
-  if (now == over)
-    acquire_device();
-  return now == over;
-}
-
 GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &step) {
   Request &request = state.requests[index];
   bool over = step.kind == Step::over;

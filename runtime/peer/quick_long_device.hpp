@@ -15,10 +15,6 @@
 
 namespace gmpi::device::peer {
 
-/// The same value in every lane of a warp that lane `from` has.
-template <class T> GMPI_DEVICE T of_lane(T value, std::uint32_t from) {
-  return __shfl_sync(whole_warp, value, static_cast<int>(from));
-}
 GMPI_DEVICE const std::uint64_t *words_of(const Summary &summary) {
   return reinterpret_cast<const std::uint64_t *>(&summary);
 }
@@ -26,23 +22,6 @@ GMPI_DEVICE const std::uint64_t *words_of(const Summary &summary) {
 /// Summary's words. (What is kept only a receive must look at.)
 GMPI_DEVICE bool has_others(const Packet &summary, std::uint32_t posted) {
   return static_cast<std::uint32_t>(summary.low) != posted || summary.high != 0;
-}
-
-/// Takes hold of both channels from `peer`, and finds out how far this rank has come in them. A
-/// warp, whole; false where somebody else holds them.
-GMPI_DEVICE bool try_hold_channels(State &state, std::uint32_t peer, Position &at) {
-  unsigned long long word = locked;
-  if (thread_index() == 0) {
-    unsigned long long found = load_relaxed_device(&state.receiving[peer].next);
-    if (try_lock_channels(state, peer, found))
-      word = found;
-  }
-  word = of_lane(word, 0);
-  if (word == locked)
-    return false;
-  at = position_of(state, peer, word);
-  at.owned = of_lane(at.owned, 0);
-  return true;
 }
 
 /// Looks until `comes(seen, shows)`, where the first two lanes have `seen` what is at their

@@ -32,10 +32,6 @@ GMPI_DEVICE void note_message(Share &shared, int source, const Header &header, i
 GMPI_DEVICE bool is_for(const Header &header, const Comm &comm, int tag) {
   return header.context == comm.context && (tag == MPI_ANY_TAG || tag == header.tag);
 }
-/// Whether it comes with its data, and so may be taken at once.
-GMPI_DEVICE bool has_data(const Header &header) {
-  return header.kind == MessageKind::eager || header.kind == MessageKind::synchronous;
-}
 /// Whether others of this rank have something to say, so that it may not.
 GMPI_DEVICE bool is_contended(const Summary &summary) {
   return (summary.posted | summary.kept | summary.active | summary.told) != 0;

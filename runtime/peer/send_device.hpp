@@ -1,7 +1,7 @@
 // Sending.
 #pragma once
 
-#include "wait_device.hpp"
+#include "warp_wait_device.hpp"
 
 namespace gmpi::device::peer {
 

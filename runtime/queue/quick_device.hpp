@@ -10,7 +10,7 @@
 
 #include "../mpi/datatypes_device.hpp"
 #include "../mpi/first_warp_device.hpp"
-#include "../peer/wait_device.hpp"
+#include "../peer/warp_wait_device.hpp"
 #include "call_result.hpp"
 #include "kept_slots_device.hpp"
 #include "reply_device.hpp"
@@ -328,33 +328,51 @@ GMPI_DEVICE bool is_own_request(MPI_Request request, RequestRecord &record) {
   return (record.serial & serial_mask) == decoded.serial;
 }
 
-/// Waits for such a request that goes from kernel to kernel, and returns nothing; it is given back
-/// then. A warp, whole. Returns over; working, where all of the block are to do some work before it
-/// is called again; or elsewhere, where it is another, or the general way is to go on.
-template <Scope S> GMPI_DEVICE Begun wait_between_kernels(MPI_Request request) {
-  if (request == null_peer_request())
-    return Begun::over;
-  if (request == MPI_REQUEST_NULL || !is_kernel_request(request) || context.peer == nullptr)
+/// Waits for the first of `count` requests, 32 at most, that go from kernel to kernel; they are given
+/// back then. A warp, whole. Returns over, and how many they are; working, where all of the block
+/// are to do some work before it is called again; or elsewhere, where the first is another's, or the
+/// general way is to go on with it.
+template <Scope S>
+GMPI_DEVICE Begun wait_between_kernels(const MPI_Request *requests, std::uint32_t count,
+                                       std::uint32_t &waited) {
+  if (context.peer == nullptr)
     return Begun::elsewhere;
-  const auto decoded = decode_request(request);
   peer::State &state = *context.peer;
-  bool ours = false; // the lanes could see what changes meanwhile
-  if (lane_index() == 0)
+  const std::uint32_t lane = lane_index();
+  const MPI_Request its = lane < count ? requests[lane] : null_peer_request();
+  std::uint32_t index = gmpi::peer::nothing;
+  bool ours = its == null_peer_request() || (count > 1 && its == MPI_REQUEST_NULL);
+  if (!ours && its != MPI_REQUEST_NULL && is_kernel_request(its)) {
+    const auto decoded = decode_request(its);
     ours = decoded.device == peer_device &&
-           (context.records[decoded.slot].serial & serial_mask) == decoded.serial &&
-           load_relaxed_device(&state.summary.told) == 0;
-  if (!__any_sync(whole_warp, ours))
+           (context.records[decoded.slot].serial & serial_mask) == decoded.serial;
+    index = decoded.slot;
+  }
+  const unsigned others = ~__ballot_sync(whole_warp, ours);
+  waited = others == 0 ? 32 : __ffs(static_cast<int>(others)) - 1;
+  if (waited > count)
+    waited = count;
+  if (lane >= waited)
+    index = gmpi::peer::nothing;
+  const bool told = lane == 0 && load_relaxed_device(&state.summary.told) != 0;
+  if (waited == 0 || __any_sync(whole_warp, told))
     return Begun::elsewhere;
-  const Begun begun = peer::wait_as_warp<S>(state, decoded.slot, block_state().peer);
+  if (!__any_sync(whole_warp, index != gmpi::peer::nothing))
+    return Begun::over;
+  const Begun begun = peer::wait_as_warp<S>(state, index, block_state().peer);
   if (begun != Begun::over)
     return begun;
-  const auto &its = state.requests[decoded.slot];
-  const bool over =
-      its.sends || (its.staging == gmpi::peer::nothing && its.header.bytes <= its.room);
-  __syncwarp(); // all have looked
-  if (over && lane_index() == 0)
-    release_slot(context, decoded.slot);
-  return over ? Begun::over : Begun::elsewhere;
+  bool over = true;
+  if (index != gmpi::peer::nothing) {
+    const auto &request = state.requests[index];
+    over = request.sends ||
+           (request.staging == gmpi::peer::nothing && request.header.bytes <= request.room);
+  }
+  if (!__all_sync(whole_warp, over)) // all are done, and stay so
+    return Begun::elsewhere;
+  if (index != gmpi::peer::nothing)
+    release_slot(context, index);
+  return Begun::over;
 }
 
 template <Function F>
@@ -369,20 +387,23 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
   const int count = one ? 1 : a.count;
   const MPI_Request *requests = one ? a.request : a.requests;
   Begun begun = Begun::answered;
+  std::uint32_t waited = 1;
   GMPI_NO_UNROLL
-  for (; i < count; ++i) {
+  for (; i < count; i += static_cast<int>(waited)) {
+    if (!(one && wants_status(a))) {
+      const std::uint32_t left = static_cast<std::uint32_t>(count - i);
+      const Begun now = wait_between_kernels<S>(requests + i, left < 32 ? left : 32, waited);
+      if (now == Begun::over)
+        continue;
+      if (now == Begun::working) {
+        begun = now;
+        break;
+      }
+    }
+    waited = 1;
     RequestRecord record;
     if (!one && requests[i] == MPI_REQUEST_NULL)
       continue;
-    if (!(one && wants_status(a))) {
-      begun = wait_between_kernels<S>(requests[i]);
-      if (begun == Begun::working)
-        break;
-      const bool over = begun == Begun::over;
-      begun = Begun::answered;
-      if (over)
-        continue;
-    }
     if (!is_own_request(requests[i], record) || is_local(record.out)) {
       begun = Begun::elsewhere;
       break;
