@@ -37,15 +37,24 @@ struct Listed {
   std::uint32_t index, before;
 };
 
+/// A list's end, to append an entry to.
+struct ListEnd {
+  MatchList *list;
+  std::uint32_t first, last, number; ///< number: the next entry's
+
+  GMPI_DEVICE ListEnd(const State &state, MatchList &list)
+      : list(&list), first(list.first), last(list.last), number(state.listed) {}
+};
 template <class Entry>
-GMPI_DEVICE void append(State &state, MatchList &list, Entry *entries, std::uint32_t index) {
+GMPI_DEVICE void append(State &state, const ListEnd &end, Entry *entries, std::uint32_t index) {
   entries[index].next = nothing;
-  entries[index].number = state.listed++;
-  if (list.first == nothing)
-    store_relaxed_device(&list.first, index); // some look whether there is any without the lock
+  entries[index].number = end.number;
+  state.listed = end.number + 1;
+  if (end.first == nothing)
+    store_relaxed_device(&end.list->first, index); // some look whether there is any without the lock
   else
-    entries[list.last].next = index;
-  list.last = index;
+    entries[end.last].next = index;
+  end.list->last = index;
 }
 template <class Entry> GMPI_DEVICE void take_out(const Listed &taken, Entry *entries) {
   MatchList &list = *taken.list;
@@ -128,19 +137,16 @@ GMPI_DEVICE bool has_kept_none(const State &state, const Wanted &wanted) {
           load_relaxed_device(&state.kept_lists[list_of(wanted.context, wanted.tag)].first) ==
               nothing);
 }
-GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
-  const Request &request = state.requests[index];
-  append(state,
-         request.tag == MPI_ANY_TAG ? state.posted_any_tag
-                                    : state.posted[list_of(request.context, request.tag)],
-         state.requests, index);
+/// Where a receive with that tag is posted.
+GMPI_DEVICE MatchList &posted_list(State &state, std::uint32_t context, std::int32_t tag) {
+  return tag == MPI_ANY_TAG ? state.posted_any_tag : state.posted[list_of(context, tag)];
 }
 GMPI_DEVICE void append_kept(State &state, std::uint32_t place) {
   const Header &header = state.kept[place].header;
   const std::uint32_t list = list_of(header.context, header.tag);
   if (state.kept_lists[list].first == nothing)
     state.kept_bits[list / 32] |= 1u << list % 32;
-  append(state, state.kept_lists[list], state.kept, place);
+  append(state, ListEnd(state, state.kept_lists[list]), state.kept, place);
   atomicAdd(&state.summary.kept, 1u);
 }
 

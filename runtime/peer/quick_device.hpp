@@ -386,11 +386,11 @@ GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Argum
   return Begun::sending; // and sent
 }
 
-/// A nonblocking call is over whose request is share.request.
-template <Scope S> GMPI_DEVICE Begun answer_with_request(Share &share) {
+/// A nonblocking call is over whose `request` lane 0 knows.
+template <Scope S> GMPI_DEVICE Begun answer_with_request(MPI_Request request, Share &share) {
   if (thread_index() == 0) {
     share.result = CallResult{};
-    share.result.request = request_for(share.request);
+    share.result.request = request;
     if (S == Scope::grid)
       block_state().launch->result = share.result;
     prepare_end<S>();
@@ -406,11 +406,23 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
                                const Buffers &buffers, Share &share) {
   if (is_local(buffers.out))
     return Begun::nothing;
-  if (thread_index() == 0)
+  Match offer{};
+  unsigned long long offset = 0;
+  bool tries = true;
+  if (buffers.out_bytes > eager_bytes && !is_shared(buffers.out)) {
+    offer = find_offer_as_warp(state, buffers.out, buffers.out_bytes, offset);
+    tries = offer.number != 0; // else the host is asked for one
+  }
+  MPI_Request request{};
+  if (thread_index() == 0 &&
+      !(tries && post_at_once(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
+                              offer, offset, share, request))) {
     begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, false,
                   share);
+    request = request_for(share.request);
+  }
   __syncwarp();
-  return share.place == nothing ? answer_with_request<S>(share) : Begun::receiving;
+  return share.place == nothing ? answer_with_request<S>(request, share) : Begun::receiving;
 }
 
 /// As far as the call comes quickly. The block's first warp, whole; in a call of grid scope, that
@@ -443,7 +455,10 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
                                buffers.out_bytes, share);
     const Begun begun =
         announce_quickly(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, share);
-    return is_local(buffers.in) ? begun : answer_with_request<S>(share);
+    if (is_local(buffers.in))
+      return begun;
+    return answer_with_request<S>(thread_index() == 0 ? request_for(share.request) : MPI_Request{},
+                                  share);
   }
   if (receives && !has_room(buffers.out, buffers.out_bytes))
     return Begun::nothing;

@@ -319,7 +319,7 @@ GMPI_DEVICE bool match_long(State &state, const Comm &comm, int source, int tag,
   match.request = slot;
   match.serial = next_use(state, slot, false);
   if (thread_index() == 0) {
-    begin_receiving(state, slot, comm, source, tag, data, room);
+    begin_receiving(state, slot, match.serial, comm, source, tag, data, room);
     Request &request = state.requests[slot];
     request.offer = match;
     request.offset = offset;

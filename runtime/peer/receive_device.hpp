@@ -62,9 +62,10 @@ GMPI_DEVICE void note_found(State &state, std::uint32_t channel, int source, uns
 }
 
 /// The same for a receive.
-GMPI_DEVICE void begin_receiving(State &state, std::uint32_t index, const Comm &comm, int source,
-                                 int tag, void *data, unsigned long long room) {
-  begin_use(state, index, next_use(state, index, false), false, comm, data, room);
+GMPI_DEVICE void begin_receiving(State &state, std::uint32_t index, std::uint32_t serial,
+                                 const Comm &comm, int source, int tag, void *data,
+                                 unsigned long long room) {
+  begin_use(state, index, serial, false, comm, data, room);
   Request &request = state.requests[index];
   request.peer = source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source];
   request.rank = source;
@@ -107,7 +108,7 @@ GMPI_OUT_OF_LINE void match_announced(State &state, const Comm &comm, int source
   shared.request = index == no_slot ? nothing : index;
   if (index == no_slot)
     return let_channels_go(state, peer_of_channel(channel), at);
-  begin_receiving(state, index, comm, source, tag, data, room);
+  begin_receiving(state, index, next_use(state, index, false), comm, source, tag, data, room);
   if (header.bytes <= room)
     prepare_long(state, index);
   const Request &request = state.requests[index];
@@ -184,48 +185,19 @@ GMPI_OUT_OF_LINE bool receive_kept(State &state, const Comm &comm, int source, i
   return place != nothing;
 }
 
-/// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
-/// `blocking`: shared.request may be `nothing` behind it, see receive_kept().
-GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, int tag, void *data,
-                                    unsigned long long room, bool needs_staging, bool blocking,
-                                    Share &shared) {
-  std::uint32_t index = no_slot;
-  GMPI_NO_UNROLL
-  while ((index = try_acquire_slot(context)) == no_slot) {
-    // Those who have them may wait for what cannot come before others have taken what is kept.
-    if (blocking && receive_kept(state, comm, source, tag, room, shared))
-      return;
-    collect_host_releases(context);
-    rest();
-  }
-  shared.request = index;
-  begin_receiving(state, index, comm, source, tag, data, room);
-  shared.place = nothing;
+/// Finds the message of shared.request, which has been begun, among those kept, or posts it. Under
+/// the lock, which it gives back.
+GMPI_OUT_OF_LINE void match_or_post(State &state, Share &shared) {
+  const std::uint32_t index = shared.request;
   Request &request = state.requests[index];
-  if (needs_staging) {
-    request.own = 0;
-    GMPI_NO_UNROLL
-    for (;;) { // those that are in use are other calls', which end
-      lock(state);
-      request.staging = take_place(state, eager_bytes);
-      if (request.staging != nothing)
-        break;
-      unlock(state);
-      pause();
-    }
-    request.data = kept_memory(state, request.staging);
-  } else {
-    if (room > eager_bytes)
-      prepare_long(state, index);
-    lock(state);
-  }
   const Wanted wanted = wanted_by(request);
   const std::uint32_t place =
       has_kept_none(state, wanted) ? nothing : take_kept(state, wanted, false);
   if (place == nothing) {
     note_state(request, RequestState::posted);
     atomicAdd(&state.summary.posted, 1u);
-    append_posted(state, index);
+    append(state, ListEnd(state, posted_list(state, request.context, request.tag)), state.requests,
+           index);
     return unlock(state);
   }
   const Kept &kept = state.kept[place];
@@ -245,6 +217,94 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
     shared.place = place;
   }
   unlock(state);
+}
+
+/// Posts a receive that is a call's of its own, where a slot is free and nobody has the lock; its
+/// data may be stored where `offer` and `offset` say, if anywhere. One thread; what it needs of
+/// memory is under way together. Else it returns false, and nothing has happened. As begin_receive()
+/// says otherwise; `handle` is the request.
+GMPI_DEVICE bool post_at_once(State &state, const Comm &comm, int source, int tag, void *data,
+                              unsigned long long room, const Match &offer,
+                              unsigned long long offset, Share &shared, MPI_Request &handle) {
+  SlotQueue &queue = *context.slot_queue;
+  const std::uint32_t word = word_to_take(0);
+  const std::uint32_t asked = load_relaxed_device(&queue.asked);
+  const std::uint32_t granted = load_relaxed_device(&queue.granted);
+  const std::uint32_t free = load_relaxed_device(context.free_slots + word);
+  const std::uint32_t held = load_relaxed_device(&state.lock);
+  if (static_cast<std::int32_t>(granted - asked) <= 0 || free == 0 || held != 0)
+    return false;
+  const std::uint32_t before_asked = atomicCAS(&queue.asked, asked, asked + 1);
+  const std::uint32_t before_held = atomicCAS(&state.lock, 0u, 1u);
+  if (before_asked != asked || before_held != 0) {
+    if (before_held == 0)
+      atomicExch(&state.lock, 0u); // nothing has been written
+    if (before_asked == asked)
+      atomicAdd(&queue.granted, 1u); // for whoever asks next
+    return false;
+  }
+  const std::uint32_t bit = free & (~free + 1);
+  const bool has_it = (atomicAnd(context.free_slots + word, ~bit) & bit) != 0;
+  acquire_device();
+  const std::uint32_t index =
+      has_it ? word * 32 + (__ffs(static_cast<int>(bit)) - 1) : take_granted_slot(context);
+  const ListEnd end(state, posted_list(state, comm.context, tag));
+  const std::uint32_t kept = load_relaxed_device(&state.summary.kept);
+  const std::uint32_t serial = context.records[index].serial;
+  begin_receiving(state, index, serial & 0xffff, comm, source, tag, data, room);
+  Request &request = state.requests[index];
+  request.offer = offer;
+  request.offset = offset;
+  shared.request = index;
+  shared.place = nothing;
+  handle = encode_request({index, peer_device, serial});
+  if (kept != 0) {
+    match_or_post(state, shared);
+    return true;
+  }
+  note_state(request, RequestState::posted);
+  atomicAdd(&state.summary.posted, 1u);
+  append(state, end, state.requests, index);
+  unlock(state);
+  return true;
+}
+
+/// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
+/// `blocking`: shared.request may be `nothing` behind it, see receive_kept().
+GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, int tag, void *data,
+                                    unsigned long long room, bool needs_staging, bool blocking,
+                                    Share &shared) {
+  std::uint32_t index = no_slot;
+  GMPI_NO_UNROLL
+  while ((index = try_acquire_slot(context)) == no_slot) {
+    // Those who have them may wait for what cannot come before others have taken what is kept.
+    if (blocking && receive_kept(state, comm, source, tag, room, shared))
+      return;
+    collect_host_releases(context);
+    rest();
+  }
+  shared.request = index;
+  begin_receiving(state, index, next_use(state, index, false), comm, source, tag, data, room);
+  shared.place = nothing;
+  Request &request = state.requests[index];
+  if (needs_staging) {
+    request.own = 0;
+    GMPI_NO_UNROLL
+    for (;;) { // those that are in use are other calls', which end
+      lock(state);
+      request.staging = take_place(state, eager_bytes);
+      if (request.staging != nothing)
+        break;
+      unlock(state);
+      pause();
+    }
+    request.data = kept_memory(state, request.staging);
+  } else {
+    if (room > eager_bytes)
+      prepare_long(state, index);
+    lock(state);
+  }
+  match_or_post(state, shared);
 }
 
 /// Begins a receive, and leaves its request in shared().request. A message that had been kept is

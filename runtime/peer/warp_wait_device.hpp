@@ -57,7 +57,7 @@ GMPI_DEVICE void read_as_warp(const Channel &channel, unsigned long long next, c
   const std::uint32_t lane = lane_index();
   const Transfer t{channel.in, channel.in_freed, next, to, room, header};
   if (packets_for(header.bytes) > 32) {
-    read_packets(t, 0, slots_of(header), lane, 32);
+    read_share(t, 0, slots_of(header), lane, 32);
   } else {
     const unsigned long long at = (lane - header_packets) * packet_bytes, bytes = t.readable();
     if (lane >= header_packets && at < bytes)

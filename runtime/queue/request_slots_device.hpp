@@ -85,14 +85,19 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_block_slot(const Context &context) {
   return slot;
 }
 
+/// The word of the bits, of the slots that all share, in which the caller looks first, or i-th.
+GMPI_DEVICE std::uint32_t word_to_take(std::uint32_t i) {
+  constexpr std::uint32_t first = common_slots / 32, words = request_slots / 32 - first;
+  return first + (blockIdx.x * 31 + threadIdx.x / 32 + i) % words;
+}
+
 /// Of the slots that all share, a free one for whose number is up: there is one, or will be at
 /// once.
 GMPI_DEVICE std::uint32_t take_granted_slot(const Context &context) {
-  constexpr std::uint32_t first = common_slots / 32, words = request_slots / 32 - first;
   std::uint32_t slot = no_slot;
   GMPI_NO_UNROLL
-  for (std::uint32_t i = blockIdx.x * 31 + threadIdx.x / 32; slot == no_slot; ++i)
-    slot = take_slot_of(context, first + i % words);
+  for (std::uint32_t i = 0; slot == no_slot; ++i)
+    slot = take_slot_of(context, word_to_take(i));
   return slot;
 }
 
