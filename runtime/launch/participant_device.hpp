@@ -79,7 +79,8 @@ struct BlockState {
   bool first_round;   ///< while this block leads: no command given yet
   bool replied;
   bool stored;        ///< the data that came with the Reply is where it belongs
-  GridTask task;      ///< a copy that it has a part in
+  GridTask task;      ///< that it has a part in
+  Copies copies;      ///< the same: which copies these are; or those that are to be made next
   GridTask last_part; ///< for the other blocks, when the call is done
   MPI_Request request;
   unsigned long long portion, ticket;
@@ -202,10 +203,21 @@ GMPI_DEVICE void meet_blocks(BlockState &block) {
     relax();
 }
 
+/// Copies as they are given to other blocks.
+GMPI_DEVICE void note_copies(Copies &to, const Copies &from) {
+  const std::uint32_t count = from.count;
+  to.count = count;
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < count; ++i)
+    to.copy[i] = from.copy[i];
+}
+
 /// The launch's task, as it has been given to a block's leader; others may be taking parts of it.
 GMPI_DEVICE void note_task(BlockState &block) {
   const GridTask &task = block.launch->task;
-  block.task = {task.to, task.from, task.bytes, 0, task.offset, task.what};
+  block.task = {task.bytes, 0, task.offset, task.what};
+  if (block.command == GridCommand::copy && block.task.what == GridTask::copy)
+    note_copies(block.copies, block.launch->copies);
 }
 
 /// Arrives once more, when what the block that makes the call has had this one do is done.

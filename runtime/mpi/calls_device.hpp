@@ -80,9 +80,20 @@ template <Scope S> GMPI_DEVICE Begun move_together(Begun begun) {
 /// waiting. Returns how far the call has come then.
 template <Function F, Scope S> GMPI_DEVICE Begun work_together(Site site, const Arguments &a) {
   using Team = std::conditional_t<S == Scope::grid, GridTeam, BlockTeam>;
-  peer::do_work(Team{BlockTeam{thread_index() == 0}});
+  const Team team{BlockTeam{thread_index() == 0}};
+  const bool stores = block_state().peer.work.kind == gmpi::peer::WorkKind::store;
   const auto completed = static_cast<int>(block_state().completed);
-  return tell_all(thread_index() < 32 ? go_on_completing<F, S>(site, a, completed) : Begun::over);
+  if (stores)
+    peer::store_copies(team);
+  else
+    peer::do_work(team);
+  Begun begun = Begun::over;
+  if (thread_index() < 32) {
+    if (stores)
+      peer::end_stores(*context.peer);
+    begun = go_on_completing<F, S>(site, a, completed);
+  }
+  return tell_all(begun);
 }
 
 /// Begins a call that no warp has begun: some of its block's threads are missing. All that are

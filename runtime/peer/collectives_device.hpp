@@ -214,7 +214,7 @@ GMPI_DEVICE void share_if_long(Round &round) {
     return;
   round.shared = true;
   block.launch->round = round;
-  GridTeam::command_helpers({nullptr, nullptr, 0, 0, 0, GridTask::exchange_round},
+  GridTeam::command_helpers({0, 0, 0, GridTask::exchange_round},
                             GridCommand::copy);
 }
 

@@ -263,6 +263,26 @@ template <class Team> GMPI_NOINLINE void do_store(Team team) {
   }
 }
 
+/// Makes the copies of block.copies. Ends with the team's barrier.
+template <class Team> GMPI_NOINLINE void store_copies(Team team) {
+  const Copies &copies = BlockTeam::block().copies;
+  const std::uint32_t count = copies.count;
+  if constexpr (Team::scope == Scope::grid) {
+    unsigned long long all = 0;
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < count; ++i)
+      all += copies.copy[i].bytes;
+    if (all >= shared_store_bytes && !team.alone())
+      return team.share_copies(all);
+  }
+  unsigned rank, size;
+  team.number(rank, size);
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < count; ++i)
+    copy_share(copies.copy[i].to, copies.copy[i].from, copies.copy[i].bytes, rank, size);
+  team.sync();
+}
+
 /// Writes or reads what team.shared().step says, and gives back what was read. All members know the
 /// step. Ends with the team's barrier, but for what is given back.
 template <class Team> GMPI_DEVICE void do_step(const Team &team) {

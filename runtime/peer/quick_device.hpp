@@ -58,7 +58,7 @@ GMPI_DEVICE void store_lane(void *data, unsigned long long bytes, std::uint32_t 
     if (stores)
       store_data(block.launch->broadcast + at, bytes - at, value);
     if (lane == 0)
-      block.launch->task = {nullptr, nullptr, bytes, 0, 0, GridTask::copy};
+      block.launch->task = {bytes, 0, 0, GridTask::copy};
   }
 }
 
@@ -453,12 +453,17 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
       return begin_exchange<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
                                a.send_datatype, a.source, a.recv_tag, buffers.out,
                                buffers.out_bytes, share);
-    const Begun begun =
-        announce_quickly(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, share);
-    if (is_local(buffers.in))
-      return begun;
-    return answer_with_request<S>(thread_index() == 0 ? request_for(share.request) : MPI_Request{},
-                                  share);
+    MPI_Request request{};
+    if (!announce_at_once(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                          request)) {
+      const Begun begun =
+          announce_quickly(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, share);
+      if (is_local(buffers.in))
+        return begun;
+      if (thread_index() == 0)
+        request = request_for(share.request);
+    }
+    return answer_with_request<S>(request, share);
   }
   if (receives && !has_room(buffers.out, buffers.out_bytes))
     return Begun::nothing;

@@ -195,6 +195,50 @@ template <Scope S> GMPI_DEVICE Begun await_match(State &state, const LongCall &c
   return answer == Answer::storable ? Begun::storing : leave_long(state, call, share);
 }
 
+/// Announces the long message of a nonblocking call to a rank of this host, where a request slot is
+/// free; what that needs of memory is under way together. Else it returns false, and nothing has
+/// happened. `handle` is lane 0's.
+GMPI_DEVICE bool announce_at_once(State &state, const Comm &comm, int dest, int tag,
+                                  const void *data, unsigned long long bytes,
+                                  MPI_Request &handle) {
+  const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
+  if (is_local(data) || peer >= state.near_peers)
+    return false;
+  std::uint32_t index = no_slot, serial = 0;
+  Taken taken{};
+  if (lane == 0) {
+    const SlotAttempt attempt(context);
+    if (attempt.has_hope() && attempt.ask(context) == attempt.asked) {
+      const std::uint32_t found = attempt.reach(context);
+      taken = take(state, peer, 1, bytes);
+      acquire_device();
+      index = attempt.take(context, found);
+      serial = context.records[index].serial;
+    }
+  }
+  index = of_lane(index, 0);
+  if (index == no_slot)
+    return false;
+  const Transfer t =
+      announcement(comm.context, index, of_lane(serial, 0) & 0xffff, tag, data, bytes,
+                   of_lane(taken.first, 0), of_lane(taken.after, 0));
+  const bool free =
+      of_lane(int(taken.free), 0) != 0 || find_free_as_warp(state, peer, t.first + 1, lane);
+  if (lane < ack_packets)
+    store_packet(ack_at(state.acks, index) + lane * packet_words, 0, 0);
+  __syncwarp();
+  if (lane == 0) {
+    describe_send(state, comm, peer, index, t);
+    note_state(state.requests[index], free ? RequestState::awaiting_match : RequestState::queued);
+    activate(state, index); // with a fence: whoever acknowledges comes after
+    handle = encode_request({index, peer_device, serial});
+  }
+  __syncwarp();
+  if (free)
+    store_header(state.channels[peer].out, t);
+  return true;
+}
+
 /// Announces a long message in any case. Leaves what follows to the general way.
 GMPI_DEVICE Begun announce_quickly(State &state, const Comm &comm, int dest, int tag,
                                    const void *data, unsigned long long bytes, Share &share) {

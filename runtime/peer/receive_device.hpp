@@ -226,28 +226,20 @@ GMPI_OUT_OF_LINE void match_or_post(State &state, Share &shared) {
 GMPI_DEVICE bool post_at_once(State &state, const Comm &comm, int source, int tag, void *data,
                               unsigned long long room, const Match &offer,
                               unsigned long long offset, Share &shared, MPI_Request &handle) {
-  SlotQueue &queue = *context.slot_queue;
-  const std::uint32_t word = word_to_take(0);
-  const std::uint32_t asked = load_relaxed_device(&queue.asked);
-  const std::uint32_t granted = load_relaxed_device(&queue.granted);
-  const std::uint32_t free = load_relaxed_device(context.free_slots + word);
-  const std::uint32_t held = load_relaxed_device(&state.lock);
-  if (static_cast<std::int32_t>(granted - asked) <= 0 || free == 0 || held != 0)
+  const SlotAttempt attempt(context);
+  if (load_relaxed_device(&state.lock) != 0 || !attempt.has_hope())
     return false;
-  const std::uint32_t before_asked = atomicCAS(&queue.asked, asked, asked + 1);
-  const std::uint32_t before_held = atomicCAS(&state.lock, 0u, 1u);
-  if (before_asked != asked || before_held != 0) {
-    if (before_held == 0)
+  const std::uint32_t asked = attempt.ask(context), held = atomicCAS(&state.lock, 0u, 1u);
+  if (asked != attempt.asked || held != 0) {
+    if (held == 0)
       atomicExch(&state.lock, 0u); // nothing has been written
-    if (before_asked == asked)
-      atomicAdd(&queue.granted, 1u); // for whoever asks next
+    if (asked == attempt.asked)
+      attempt.give_back(context);
     return false;
   }
-  const std::uint32_t bit = free & (~free + 1);
-  const bool has_it = (atomicAnd(context.free_slots + word, ~bit) & bit) != 0;
+  const std::uint32_t found = attempt.reach(context);
   acquire_device();
-  const std::uint32_t index =
-      has_it ? word * 32 + (__ffs(static_cast<int>(bit)) - 1) : take_granted_slot(context);
+  const std::uint32_t index = attempt.take(context, found);
   const ListEnd end(state, posted_list(state, comm.context, tag));
   const std::uint32_t kept = load_relaxed_device(&state.summary.kept);
   const std::uint32_t serial = context.records[index].serial;

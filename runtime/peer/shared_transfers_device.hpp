@@ -179,7 +179,7 @@ GMPI_OUT_OF_LINE void share_transfers(GridTeam team) {
     transfers.count = 0;
     add_transfer(state, shared.work.index, transfers, shared);
   }
-  team.call_helpers({nullptr, nullptr, 0, 0, 0, GridTask::carry_transfers}, GridCommand::copy);
+  team.call_helpers({0, 0, 0, GridTask::carry_transfers}, GridCommand::copy);
   for (;;) {
     if (thread_index() < 32)
       watch_transfers(state, transfers, shared);

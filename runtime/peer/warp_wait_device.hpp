@@ -250,6 +250,76 @@ GMPI_DEVICE bool do_work_as_warp(State &state, const Work &work) {
   return true;
 }
 
+/// Whether the caller's own send, of which the answer has come, can be stored where that says; it is
+/// held then, and noted as such.
+/// `most`: bytes that it may have.
+GMPI_DEVICE bool claim_store(State &state, std::uint32_t index, unsigned long long most,
+                             Copies::Copy &copy) {
+  Request &request = state.requests[index];
+  if (load_relaxed_device(&request.busy) != 0 || cas_acquire_device(&request.busy, 0, 1) != 0)
+    return false;
+  const std::uint32_t lap = lap_of_serial(request.serial);
+  const std::uint64_t *from = ack_of(state, index, request.serial);
+  const Packet answer = Packet::load(from), offset = Packet::load(from + packet_words);
+  const Match match = unpack_match(answer.data());
+  const Packet mapped = Packet::load(state.mapped[request.peer][match.place]);
+  const unsigned long long bytes = request.header.bytes;
+  const bool can =
+      load_relaxed_device(&request.state) ==
+          static_cast<std::uint32_t>(RequestState::awaiting_match) &&
+      request.header.kind == MessageKind::announced && !request.own && answer.shows(lap) &&
+      match.number != 0 && offset.shows(lap) && mapped.shows(match.number) && bytes <= most;
+  if (!can) {
+    atomicExch(&request.busy, 0u); // nothing has been written
+    return false;
+  }
+  copy = {reinterpret_cast<unsigned char *>(mapped.data()) + offset.data(), request.data, bytes,
+          index};
+  request.match = match;
+  note_state(request, RequestState::storing);
+  return true;
+}
+
+/// Claims those of the lanes' sends that can be stored now, some at least: block.copies says which.
+template <Scope S>
+GMPI_DEVICE bool claim_stores(State &state, std::uint32_t index, unsigned answered) {
+  BlockState &block = block_state();
+  const std::uint32_t lane = lane_index();
+  // No more than there is room for, the first of them, and together not much more than a step.
+  const int before = __popc(answered & ((1u << lane) - 1));
+  const bool tries = (answered >> lane & 1) != 0 && before < int(Copies::most);
+  Copies::Copy copy{};
+  const bool stores =
+      tries &&
+      claim_store(state, index, before == 0 ? step_bytes<S> : step_bytes<S> / Copies::most, copy);
+  const unsigned all = __ballot_sync(whole_warp, stores);
+  if (stores)
+    block.copies.copy[__popc(all & ((1u << lane) - 1))] = copy;
+  if (lane == 0)
+    block.copies.count = static_cast<std::uint32_t>(__popc(all));
+  __syncwarp();
+  return all != 0;
+}
+
+/// All of the block, or grid, have stored what block.copies says: the receivers are told. A warp.
+GMPI_DEVICE void end_stores(State &state) {
+  const Copies &copies = block_state().copies;
+  const std::uint32_t lane = lane_index();
+  if (lane < copies.count) {
+    const std::uint32_t index = copies.copy[lane].request;
+    Request &request = state.requests[index];
+    const Match match = request.match;
+    release_system(); // what all have stored is there before that
+    store_packet(landed_at(state.peer_acks[request.peer], match.request), 0,
+                 lap_of_serial(match.serial));
+    deactivate(state, index);
+    note_state(request, RequestState::done);
+  }
+  if (lane == 0)
+    increase_relaxed_device(&state.stored, copies.count);
+  __syncwarp();
+}
+
 /// Waits for the requests of its lanes, `nothing` in those that have none, and works meanwhile. A
 /// warp, whole. Returns over; working, where all of the block are to do shared.work before it waits
 /// on; or elsewhere, where the general way is to go on.
@@ -267,6 +337,13 @@ GMPI_NOINLINE Begun wait_as_warp(State &state, std::uint32_t index, Share &share
     }
     const unsigned unmatched = __ballot_sync(
         whole_warp, seen.its == RequestState::awaiting_match && !seen.acknowledged);
+    const unsigned answered = __ballot_sync(
+        whole_warp, seen.its == RequestState::awaiting_match && seen.acknowledged);
+    if (answered != 0 && claim_stores<S>(state, index, answered)) {
+      if (lane_index() == 0)
+        share.work.kind = WorkKind::store;
+      return Begun::working;
+    }
     const std::uint32_t own = of_lane(index, __ffs(static_cast<int>(waiting)) - 1);
     const bool near = state.far_news == nullptr;
     Work work{};

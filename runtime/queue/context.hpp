@@ -71,16 +71,27 @@ struct DatatypeEntry {
   Number number;
 };
 
+/// Copies that the threads of a block, or of a grid, make together.
+struct Copies {
+  struct Copy {
+    void *to;
+    const void *from;
+    unsigned long long bytes;
+    std::uint32_t request; ///< for which, if any
+  };
+  static constexpr std::uint32_t most = 16;
+  std::uint32_t count;
+  Copy copy[most];
+};
+
 /// Work that the block which makes a grid-scope call hands to the other blocks. With the command
 /// `done`: the bytes of launch->broadcast that each thread takes to its own receive buffer.
 struct GridTask {
-  void *to;
-  const void *from;
-  unsigned long long bytes;
+  unsigned long long bytes;  ///< of a copy: of all of them
   unsigned long long next;   ///< first byte that no block has taken yet
   unsigned long long offset; ///< in each thread's own receive buffer
   enum What : std::uint32_t {
-    copy,
+    copy,            ///< launch->copies
     carry_transfers, ///< launch->transfers, instead
     exchange_round,  ///< launch->round, instead
     exchange_rounds, ///< the same, of several rounds
@@ -107,6 +118,7 @@ struct LaunchState {
   std::uint32_t claimed; ///< 1 once a block has taken the last promotion
   std::uint32_t met;     ///< arrivals at meetings of all blocks, so far
   GridTask task;
+  Copies copies;
   CallResult result;
   peer::SharedTransfers transfers;
   peer::Round round;   ///< of a collective call, that all blocks carry together

@@ -68,7 +68,7 @@ template <Scope S> GMPI_DEVICE void share_small(std::uint32_t bytes) {
     for (std::uint32_t i = thread_index(); i * 8 < bytes; i += 32)
       to[i] = from[i];
     if (thread_index() == 0)
-      block.launch->task = {nullptr, nullptr, bytes, 0, 0, GridTask::copy};
+      block.launch->task = {bytes, 0, 0, GridTask::copy};
   }
 }
 

@@ -115,6 +115,35 @@ GMPI_OUT_OF_LINE std::uint32_t try_acquire_slot(const Context &context) {
   return no_slot;
 }
 
+/// Taking a slot at once, in steps, so that other trips to memory are under way with each.
+struct SlotAttempt {
+  std::uint32_t word, asked, granted, free;
+
+  GMPI_DEVICE explicit SlotAttempt(const Context &context)
+      : word(word_to_take(0)), asked(load_relaxed_device(&context.slot_queue->asked)),
+        granted(load_relaxed_device(&context.slot_queue->granted)),
+        free(load_relaxed_device(context.free_slots + word)) {}
+  GMPI_DEVICE bool has_hope() const {
+    return static_cast<std::int32_t>(granted - asked) > 0 && free != 0;
+  }
+  /// There is one to be taken, or given back, if this returns `asked`.
+  GMPI_DEVICE std::uint32_t ask(const Context &context) const {
+    return atomicCAS(&context.slot_queue->asked, asked, asked + 1);
+  }
+  GMPI_DEVICE void give_back(const Context &context) const {
+    atomicAdd(&context.slot_queue->granted, 1u);
+  }
+  GMPI_DEVICE std::uint32_t bit() const { return free & (~free + 1); }
+  /// Of the bits that this returns, take() tells which slot it is; the caller acquires between.
+  GMPI_DEVICE std::uint32_t reach(const Context &context) const {
+    return atomicAnd(context.free_slots + word, ~bit());
+  }
+  GMPI_DEVICE std::uint32_t take(const Context &context, std::uint32_t found) const {
+    return (found & bit()) != 0 ? word * 32 + (__ffs(static_cast<int>(bit())) - 1)
+                                : take_granted_slot(context);
+  }
+};
+
 /// Waits until as many slots have been given back as there were threads before this one.
 GMPI_OUT_OF_LINE void await_grant(const Context &context, std::uint32_t number) {
   for (;;) {

@@ -172,27 +172,39 @@ GMPI_DEVICE unsigned long long copy_portion(unsigned long long bytes) {
                                        : most_copy_portion;
 }
 
-/// This block's part in a copy, launch->task, as block.task says; ends with the block's barrier.
+/// This block's part in the copies of block.copies, as block.task says; ends with the block's
+/// barrier. Each copy is taken in portions of its own.
 GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
-  const GridTask &task = block_state().task;
+  constexpr unsigned long long none = ~0ull;
+  constexpr unsigned place_bits = 48; // where in the copy; above them, which one
+  const Copies &copies = block_state().copies;
   unsigned long long *claimed = &block_state().launch->task.next;
-  const unsigned long long portion = copy_portion(task.bytes);
+  const unsigned long long portion = copy_portion(block_state().task.bytes);
   unsigned rank, size;
   team.number(rank, size);
-  unsigned long long next = 0;
+  unsigned long long next = 0, begin = 0; // of copy i, its first portion
+  std::uint32_t i = 0;
   if (team.leads())
     next = add_relaxed_device(claimed, portion);
   for (;;) {
-    unsigned long long first = next;
-    team.share(first, &BlockState::portion);
-    if (first >= task.bytes)
+    unsigned long long place = none;
+    if (team.leads()) {
+      GMPI_NO_UNROLL
+      for (; i < copies.count && next - begin >= copies.copy[i].bytes; ++i)
+        begin += (copies.copy[i].bytes + portion - 1) / portion * portion;
+      if (i < copies.count)
+        place = (next - begin) | static_cast<unsigned long long>(i) << place_bits;
+    }
+    team.share(place, &BlockState::portion);
+    if (place == none)
       break;
     if (team.leads()) // known once this portion is copied
       next = add_relaxed_device(claimed, portion);
-    unsigned long long left = task.bytes - first;
-    unsigned long long bytes = left < portion ? left : portion;
-    copy_share(static_cast<unsigned char *>(task.to) + first,
-               static_cast<const unsigned char *>(task.from) + first, bytes, rank, size);
+    const Copies::Copy &copy = copies.copy[place >> place_bits];
+    const unsigned long long first = place & ((1ull << place_bits) - 1), left = copy.bytes - first;
+    copy_share(static_cast<unsigned char *>(copy.to) + first,
+               static_cast<const unsigned char *>(copy.from) + first,
+               left < portion ? left : portion, rank, size);
   }
   __syncthreads();
 }
@@ -234,10 +246,20 @@ struct GridTeam : BlockTeam {
 
   GMPI_DEVICE bool alone() const { return block().living_blocks == 1; }
 
-  GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
-    call_helpers({to, from, bytes, 0, 0, GridTask::copy}, GridCommand::copy);
+  /// The copies of block.copies, of so many bytes.
+  GMPI_DEVICE void share_copies(unsigned long long bytes) {
+    if (leader)
+      note_copies(block().launch->copies, block().copies);
+    call_helpers({bytes, 0, 0, GridTask::copy}, GridCommand::copy);
     help_copy(*this);
     join_helpers();
+  }
+  GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
+    if (leader) {
+      block().copies.count = 1;
+      block().copies.copy[0] = {to, from, bytes, 0};
+    }
+    share_copies(bytes);
   }
 
   GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) {
@@ -269,7 +291,7 @@ struct GridTeam : BlockTeam {
       unsigned long long part = bytes - done < broadcast_bytes ? bytes - done : broadcast_bytes;
       BlockTeam::receive(launch.broadcast, 0, static_cast<const unsigned char *>(from) + done,
                          part);
-      GridTask task{nullptr, nullptr, part, 0, offset + done, GridTask::copy};
+      GridTask task{part, 0, offset + done, GridTask::copy};
       bool with_done = last && done + part == bytes;
       if (with_done) {
         if (leader)
