@@ -81,16 +81,16 @@ template <Scope S> GMPI_DEVICE Begun move_together(Begun begun) {
 template <Function F, Scope S> GMPI_DEVICE Begun work_together(Site site, const Arguments &a) {
   using Team = std::conditional_t<S == Scope::grid, GridTeam, BlockTeam>;
   const Team team{BlockTeam{thread_index() == 0}};
-  const bool stores = block_state().peer.work.kind == gmpi::peer::WorkKind::store;
+  const bool copies = block_state().peer.work.kind == gmpi::peer::WorkKind::copies;
   const auto completed = static_cast<int>(block_state().completed);
-  if (stores)
-    peer::store_copies(team);
+  if (copies)
+    peer::make_copies(team);
   else
     peer::do_work(team);
   Begun begun = Begun::over;
   if (thread_index() < 32) {
-    if (stores)
-      peer::end_stores(*context.peer);
+    if (copies)
+      peer::end_copies(*context.peer);
     begun = go_on_completing<F, S>(site, a, completed);
   }
   return tell_all(begun);

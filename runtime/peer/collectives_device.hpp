@@ -214,8 +214,7 @@ GMPI_DEVICE void share_if_long(Round &round) {
     return;
   round.shared = true;
   block.launch->round = round;
-  GridTeam::command_helpers({0, 0, 0, GridTask::exchange_round},
-                            GridCommand::copy);
+  GridTeam::command_helpers({0, 0, 0, GridTask::exchange_round}, GridCommand::copy);
 }
 
 /// What team.shared().round says. `begun`: this rank's part has been written, and the others have

@@ -419,7 +419,7 @@ enum class WorkKind : std::uint32_t {
   keep,     ///< read a message's data into its place; lock and channel are held meanwhile
   read,     ///< the same of one that a posted receive, `index`, has been found for
   carry_on, ///< a request, which is now held
-  store,    ///< the messages of some requests, which are held, as block.copies says
+  copies,   ///< those of block.copies, for requests that are held
 };
 struct Work {
   WorkKind kind;

@@ -247,8 +247,7 @@ template <class Team> GMPI_NOINLINE void exchange_rounds(Team team, Call call, C
       round.shared = grid_blocks() > 1 && block.living_blocks == grid_blocks();
       if (round.shared) {
         block.launch->round = round;
-        GridTeam::command_helpers({0, 0, 0, GridTask::exchange_rounds},
-                                  GridCommand::copy);
+        GridTeam::command_helpers({0, 0, 0, GridTask::exchange_rounds}, GridCommand::copy);
       }
     }
   team.sync();

@@ -51,7 +51,8 @@ GMPI_DEVICE void append(State &state, const ListEnd &end, Entry *entries, std::u
   entries[index].number = end.number;
   state.listed = end.number + 1;
   if (end.first == nothing)
-    store_relaxed_device(&end.list->first, index); // some look whether there is any without the lock
+    store_relaxed_device(&end.list->first,
+                         index); // some look whether there is any without the lock
   else
     entries[end.last].next = index;
   end.list->last = index;

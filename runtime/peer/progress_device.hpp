@@ -263,23 +263,48 @@ template <class Team> GMPI_NOINLINE void do_store(Team team) {
   }
 }
 
+/// A member's share of what has come to a request through its channel, whole: of reading it or,
+/// then, of giving its slots back.
+GMPI_OUT_OF_LINE void read_request(const State &state, std::uint32_t index, bool frees,
+                                   unsigned rank, unsigned size) {
+  const Request &request = state.requests[index];
+  const Channel &channel = state.channels[request.channel];
+  const unsigned long long slots = slots_of(request.header);
+  if (frees)
+    return free_share(channel.in_freed, request.first, request.first + slots, rank, size);
+  const Transfer t{channel.in,   channel.in_freed, request.first,
+                   request.data, request.room,     request.header};
+  read_share(t, 0, slots, rank, size);
+}
+
 /// Makes the copies of block.copies. Ends with the team's barrier.
-template <class Team> GMPI_NOINLINE void store_copies(Team team) {
+template <class Team> GMPI_NOINLINE void make_copies(Team team) {
+  const State &state = *context.peer;
   const Copies &copies = BlockTeam::block().copies;
   const std::uint32_t count = copies.count;
+  const bool reads = copies.copy[0].to == nullptr; // so do all
   if constexpr (Team::scope == Scope::grid) {
     unsigned long long all = 0;
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < count; ++i)
       all += copies.copy[i].bytes;
-    if (all >= shared_store_bytes && !team.alone())
+    if (!reads && all >= shared_store_bytes && !team.alone())
       return team.share_copies(all);
   }
   unsigned rank, size;
   team.number(rank, size);
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < count; ++i)
-    copy_share(copies.copy[i].to, copies.copy[i].from, copies.copy[i].bytes, rank, size);
+    if (reads)
+      read_request(state, copies.copy[i].request, false, rank, size);
+    else
+      copy_share(copies.copy[i].to, copies.copy[i].from, copies.copy[i].bytes, rank, size);
+  team.sync();
+  if (!reads)
+    return;
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < count; ++i)
+    read_request(state, copies.copy[i].request, true, rank, size);
   team.sync();
 }
 

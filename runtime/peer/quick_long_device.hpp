@@ -199,8 +199,7 @@ template <Scope S> GMPI_DEVICE Begun await_match(State &state, const LongCall &c
 /// free; what that needs of memory is under way together. Else it returns false, and nothing has
 /// happened. `handle` is lane 0's.
 GMPI_DEVICE bool announce_at_once(State &state, const Comm &comm, int dest, int tag,
-                                  const void *data, unsigned long long bytes,
-                                  MPI_Request &handle) {
+                                  const void *data, unsigned long long bytes, MPI_Request &handle) {
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
   if (is_local(data) || peer >= state.near_peers)
     return false;
@@ -219,9 +218,8 @@ GMPI_DEVICE bool announce_at_once(State &state, const Comm &comm, int dest, int 
   index = of_lane(index, 0);
   if (index == no_slot)
     return false;
-  const Transfer t =
-      announcement(comm.context, index, of_lane(serial, 0) & 0xffff, tag, data, bytes,
-                   of_lane(taken.first, 0), of_lane(taken.after, 0));
+  const Transfer t = announcement(comm.context, index, of_lane(serial, 0) & 0xffff, tag, data,
+                                  bytes, of_lane(taken.first, 0), of_lane(taken.after, 0));
   const bool free =
       of_lane(int(taken.free), 0) != 0 || find_free_as_warp(state, peer, t.first + 1, lane);
   if (lane < ack_packets)

@@ -221,8 +221,8 @@ GMPI_OUT_OF_LINE void match_or_post(State &state, Share &shared) {
 
 /// Posts a receive that is a call's of its own, where a slot is free and nobody has the lock; its
 /// data may be stored where `offer` and `offset` say, if anywhere. One thread; what it needs of
-/// memory is under way together. Else it returns false, and nothing has happened. As begin_receive()
-/// says otherwise; `handle` is the request.
+/// memory is under way together. Else it returns false, and nothing has happened. As
+/// begin_receive() says otherwise; `handle` is the request.
 GMPI_DEVICE bool post_at_once(State &state, const Comm &comm, int source, int tag, void *data,
                               unsigned long long room, const Match &offer,
                               unsigned long long offset, Share &shared, MPI_Request &handle) {

@@ -1,6 +1,6 @@
 // How a whole warp waits for requests, 32 at a time, and what it does meanwhile: it gives what has
-// arrived to the receives that are posted, and reads what is short, with a packet in each lane. What
-// takes all of a block is left to it.
+// arrived to the receives that are posted, and reads what is short, with a packet in each lane.
+// What takes all of a block is left to it.
 //
 // Invariant: lane 0 decides what others of the rank can change meanwhile; the lanes look at their
 // own requests.
@@ -50,8 +50,8 @@ GMPI_DEVICE std::uint32_t find_next_as_warp(const State &state, std::uint32_t pe
   return has_come(owned, packet) ? owned : max_channels;
 }
 
-/// Reads a short message whose first packets the lanes have seen, `packet`, to `to`, where there are
-/// `room` bytes, and gives its slots back. A warp, whole.
+/// Reads a short message whose first packets the lanes have seen, `packet`, to `to`, where there
+/// are `room` bytes, and gives its slots back. A warp, whole.
 GMPI_DEVICE void read_as_warp(const Channel &channel, unsigned long long next, const Header &header,
                               const Packet &packet, unsigned char *to, unsigned long long room) {
   const std::uint32_t lane = lane_index();
@@ -232,7 +232,8 @@ template <Scope S> GMPI_DEVICE Begun leave_to_all(State &state, const Work &work
   return __any_sync(whole_warp, shares) ? Begun::elsewhere : Begun::working;
 }
 
-/// Does what lane 0 has found, if a warp can. Where a request takes something else it is held still.
+/// Does what lane 0 has found, if a warp can. Where a request takes something else it is held
+/// still.
 GMPI_DEVICE bool do_work_as_warp(State &state, const Work &work) {
   if (work.kind == WorkKind::carry_on)
     return carries_on_as_warp(state, work.index);
@@ -250,9 +251,8 @@ GMPI_DEVICE bool do_work_as_warp(State &state, const Work &work) {
   return true;
 }
 
-/// Whether the caller's own send, of which the answer has come, can be stored where that says; it is
-/// held then, and noted as such.
-/// `most`: bytes that it may have.
+/// Whether the caller's own send, of which the answer has come, can be stored where that says; it
+/// is held then, and noted as such. `most`: bytes that it may have.
 GMPI_DEVICE bool claim_store(State &state, std::uint32_t index, unsigned long long most,
                              Copies::Copy &copy) {
   Request &request = state.requests[index];
@@ -264,11 +264,11 @@ GMPI_DEVICE bool claim_store(State &state, std::uint32_t index, unsigned long lo
   const Match match = unpack_match(answer.data());
   const Packet mapped = Packet::load(state.mapped[request.peer][match.place]);
   const unsigned long long bytes = request.header.bytes;
-  const bool can =
-      load_relaxed_device(&request.state) ==
-          static_cast<std::uint32_t>(RequestState::awaiting_match) &&
-      request.header.kind == MessageKind::announced && !request.own && answer.shows(lap) &&
-      match.number != 0 && offset.shows(lap) && mapped.shows(match.number) && bytes <= most;
+  const bool can = load_relaxed_device(&request.state) ==
+                       static_cast<std::uint32_t>(RequestState::awaiting_match) &&
+                   request.header.kind == MessageKind::announced && !request.own &&
+                   answer.shows(lap) && match.number != 0 && offset.shows(lap) &&
+                   mapped.shows(match.number) && bytes <= most;
   if (!can) {
     atomicExch(&request.busy, 0u); // nothing has been written
     return false;
@@ -280,42 +280,63 @@ GMPI_DEVICE bool claim_store(State &state, std::uint32_t index, unsigned long lo
   return true;
 }
 
-/// Claims those of the lanes' sends that can be stored now, some at least: block.copies says which.
+/// Whether the message of the caller's own receive is all in the channel, or on its way there, and
+/// the receive is held then.
+GMPI_DEVICE bool claim_read(State &state, std::uint32_t index, Copies::Copy &copy) {
+  Request &request = state.requests[index];
+  if (load_relaxed_device(&request.busy) != 0 || cas_acquire_device(&request.busy, 0, 1) != 0)
+    return false;
+  const bool can =
+      load_relaxed_device(&request.state) == static_cast<std::uint32_t>(RequestState::receiving) &&
+      request.header.kind != MessageKind::data && !request.own;
+  if (!can)
+    atomicExch(&request.busy, 0u); // nothing has been written
+  copy = {nullptr, nullptr, request.header.bytes, index};
+  return can;
+}
+
+/// Claims those of the lanes' requests for which all of the block can store or, `reads`, read the
+/// message now, if there are any: block.copies says which. `those`: lanes that may have one.
 template <Scope S>
-GMPI_DEVICE bool claim_stores(State &state, std::uint32_t index, unsigned answered) {
-  BlockState &block = block_state();
+GMPI_DEVICE bool claim_copies(State &state, std::uint32_t index, unsigned those, bool reads,
+                              Share &share) {
+  Copies &copies = block_state().copies;
   const std::uint32_t lane = lane_index();
   // No more than there is room for, the first of them, and together not much more than a step.
-  const int before = __popc(answered & ((1u << lane) - 1));
-  const bool tries = (answered >> lane & 1) != 0 && before < int(Copies::most);
+  const int before = __popc(those & ((1u << lane) - 1));
+  const unsigned long long most = before == 0 ? step_bytes<S> : step_bytes<S> / Copies::most;
   Copies::Copy copy{};
-  const bool stores =
-      tries &&
-      claim_store(state, index, before == 0 ? step_bytes<S> : step_bytes<S> / Copies::most, copy);
-  const unsigned all = __ballot_sync(whole_warp, stores);
-  if (stores)
-    block.copies.copy[__popc(all & ((1u << lane) - 1))] = copy;
-  if (lane == 0)
-    block.copies.count = static_cast<std::uint32_t>(__popc(all));
+  const bool has = (those >> lane & 1) != 0 && before < int(Copies::most) &&
+                   (reads ? claim_read(state, index, copy) : claim_store(state, index, most, copy));
+  const unsigned all = __ballot_sync(whole_warp, has);
+  if (has)
+    copies.copy[__popc(all & ((1u << lane) - 1))] = copy;
+  if (lane == 0) {
+    copies.count = static_cast<std::uint32_t>(__popc(all));
+    share.work.kind = WorkKind::copies;
+  }
   __syncwarp();
   return all != 0;
 }
 
-/// All of the block, or grid, have stored what block.copies says: the receivers are told. A warp.
-GMPI_DEVICE void end_stores(State &state) {
+/// All of the block, or grid, have made the copies of block.copies: who waits for them is told. A
+/// warp, whole.
+GMPI_DEVICE void end_copies(State &state) {
   const Copies &copies = block_state().copies;
   const std::uint32_t lane = lane_index();
+  const bool reads = copies.copy[0].to == nullptr;
   if (lane < copies.count) {
     const std::uint32_t index = copies.copy[lane].request;
     Request &request = state.requests[index];
     const Match match = request.match;
     release_system(); // what all have stored is there before that
-    store_packet(landed_at(state.peer_acks[request.peer], match.request), 0,
-                 lap_of_serial(match.serial));
+    if (!reads)
+      store_packet(landed_at(state.peer_acks[request.peer], match.request), 0,
+                   lap_of_serial(match.serial));
     deactivate(state, index);
     note_state(request, RequestState::done);
   }
-  if (lane == 0)
+  if (lane == 0 && !reads)
     increase_relaxed_device(&state.stored, copies.count);
   __syncwarp();
 }
@@ -335,23 +356,22 @@ GMPI_NOINLINE Begun wait_as_warp(State &state, std::uint32_t index, Share &share
       acquire_device();
       return Begun::over;
     }
-    const unsigned unmatched = __ballot_sync(
-        whole_warp, seen.its == RequestState::awaiting_match && !seen.acknowledged);
-    const unsigned answered = __ballot_sync(
-        whole_warp, seen.its == RequestState::awaiting_match && seen.acknowledged);
-    if (answered != 0 && claim_stores<S>(state, index, answered)) {
-      if (lane_index() == 0)
-        share.work.kind = WorkKind::store;
+    const unsigned unmatched =
+        __ballot_sync(whole_warp, seen.its == RequestState::awaiting_match && !seen.acknowledged);
+    const unsigned answered =
+        __ballot_sync(whole_warp, seen.its == RequestState::awaiting_match && seen.acknowledged);
+    const unsigned arrived = __ballot_sync(whole_warp, seen.its == RequestState::receiving);
+    if (answered != 0 && claim_copies<S>(state, index, answered, false, share))
       return Begun::working;
-    }
+    if (arrived != 0 && claim_copies<S>(state, index, arrived, true, share))
+      return Begun::working;
     const std::uint32_t own = of_lane(index, __ffs(static_cast<int>(waiting)) - 1);
     const bool near = state.far_news == nullptr;
     Work work{};
     if (lane_index() == 0) {
       const Summary &summary = seen.summary;
       // All that is active may be these requests, whose matches have not come.
-      if (summary.active != 0 &&
-          summary.active != static_cast<std::uint32_t>(__popc(unmatched)))
+      if (summary.active != 0 && summary.active != static_cast<std::uint32_t>(__popc(unmatched)))
         work = look_for_active(state, own);
       if (work.kind == WorkKind::none && !near)
         work = look_at_messages(state, summary);

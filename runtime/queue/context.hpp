@@ -74,7 +74,7 @@ struct DatatypeEntry {
 /// Copies that the threads of a block, or of a grid, make together.
 struct Copies {
   struct Copy {
-    void *to;
+    void *to; ///< null: what comes to the request through its channel is to be read instead
     const void *from;
     unsigned long long bytes;
     std::uint32_t request; ///< for which, if any

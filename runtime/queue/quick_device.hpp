@@ -328,10 +328,10 @@ GMPI_DEVICE bool is_own_request(MPI_Request request, RequestRecord &record) {
   return (record.serial & serial_mask) == decoded.serial;
 }
 
-/// Waits for the first of `count` requests, 32 at most, that go from kernel to kernel; they are given
-/// back then. A warp, whole. Returns over, and how many they are; working, where all of the block
-/// are to do some work before it is called again; or elsewhere, where the first is another's, or the
-/// general way is to go on with it.
+/// Waits for the first of `count` requests, 32 at most, that go from kernel to kernel; they are
+/// given back then. A warp, whole. Returns over, and how many they are; working, where all of the
+/// block are to do some work before it is called again; or elsewhere, where the first is another's,
+/// or the general way is to go on with it.
 template <Scope S>
 GMPI_DEVICE Begun wait_between_kernels(const MPI_Request *requests, std::uint32_t count,
                                        std::uint32_t &waited) {
