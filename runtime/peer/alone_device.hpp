@@ -160,15 +160,4 @@ GMPI_DEVICE bool receive_alone(const Arguments &a) {
   return false;
 }
 
-/// As far as a single thread's call comes quickly: over, or nothing.
-template <Function F> GMPI_DEVICE Begun begin_alone(const Arguments &a) {
-  bool over = false;
-  if constexpr (F == Function::Send)
-    over = send_alone(a);
-  else if constexpr (F == Function::Recv)
-    over = receive_alone(a);
-  return over ? Begun::over : Begun::nothing;
-}
-template <Function F> constexpr bool begins_alone = F == Function::Send || F == Function::Recv;
-
 } // namespace gmpi::device::peer

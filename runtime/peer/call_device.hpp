@@ -1,7 +1,7 @@
 // MPI's calls on communicators whose messages kernels carry themselves: the general way.
 #pragma once
 
-#include "alone_device.hpp"
+#include "lanes_device.hpp"
 #include "probe_device.hpp"
 
 namespace gmpi::device::peer {
