@@ -177,7 +177,12 @@ GMPI_DEVICE Looked take_in_lanes(State &state, const LaneGroup &group, std::uint
     SlotFront owned;
     front.load(state.channels[peer], at.common + rank);
     owned.load(state.channels[owned_channel(peer)], at.owned + rank);
+    // Where others have something to say, a message that came before may be kept.
     const bool stop = group.leads() && (is_contended(look(state)) || patience.ends(turns));
+    if (group.of_first(int(stop)) != 0) {
+      run = 0;
+      break;
+    }
     channel = peer;
     run = run_of(group, front.there && at.allows(peer, front.words[header_packets - 1]));
     if (run == 0) {
@@ -185,7 +190,7 @@ GMPI_DEVICE Looked take_in_lanes(State &state, const LaneGroup &group, std::uint
       run = run_of(group, owned.there && at.allows(channel, owned.words[header_packets - 1]));
       front = owned;
     }
-    if (run != 0 || group.of_first(int(stop)) != 0)
+    if (run != 0)
       break;
     relax();
   }
