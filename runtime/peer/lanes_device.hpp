@@ -115,6 +115,7 @@ GMPI_DEVICE bool send_in_lanes(const Arguments &a, const LanesHere &lanes) {
 struct SlotFront {
   std::uint64_t words[header_packets];
   bool there; ///< it does, and it comes with its data
+  bool odd;   ///< it holds another message
 
   GMPI_DEVICE void load(const Channel &channel, unsigned long long slot) {
     const std::uint64_t *from = packet_at(channel.in, slot, 0);
@@ -129,7 +130,8 @@ struct SlotFront {
       words[p] = packets[p].data();
     }
     const Header its = header();
-    there = there && its.kind == MessageKind::eager && its.bytes <= slot_bytes;
+    odd = there && (its.kind != MessageKind::eager || its.bytes > slot_bytes);
+    there = there && !odd;
   }
   GMPI_DEVICE Header header() const { return unpack_header(words[0], words[1], words[2]); }
 };
@@ -158,42 +160,69 @@ struct LaneReceive {
   int tag;
   unsigned char *data;
   unsigned long long room;
+
+  GMPI_DEVICE bool takes(const Header &header) const {
+    return is_for(header, *comm, tag) && header.bytes <= room;
+  }
 };
 
-/// How far lanes have come that look at what has arrived.
-enum class Looked { waiting, has_own, elsewhere };
+/// What a group sees that looks at what has arrived, without holding the channels.
+enum class Seen {
+  nothing,   ///< no message, or nobody can tell
+  own,       ///< a message for one of its lanes is next
+  others,    ///< one that is not, or somebody else holds the channels
+  elsewhere, ///< there is something else to do
+};
 
-/// Gives the group's lanes what has arrived for them from `peer`, whose channels the first has
-/// taken hold of, and gives these back. Returns has_own to those that have got theirs, waiting
-/// where others have, and elsewhere where there is something else to do.
-GMPI_DEVICE Looked take_in_lanes(State &state, const LaneGroup &group, std::uint32_t peer,
-                                 Position at, const LaneReceive &receive) {
-  const std::uint32_t rank = group.rank();
-  Patience patience;
-  SlotFront front;
-  std::uint32_t channel = peer, run = 0;
-  GMPI_NO_UNROLL
-  for (unsigned turns = 0;; ++turns) {
-    SlotFront owned;
-    front.load(state.channels[peer], at.common + rank);
-    owned.load(state.channels[owned_channel(peer)], at.owned + rank);
-    // Where others have something to say, a message that came before may be kept.
-    const bool stop = group.leads() && (is_contended(look(state)) || patience.ends(turns));
-    if (group.of_first(int(stop)) != 0) {
-      run = 0;
-      break;
-    }
-    channel = peer;
-    run = run_of(group, front.there && at.allows(peer, front.words[header_packets - 1]));
-    if (run == 0) {
-      channel = owned_channel(peer);
-      run = run_of(group, owned.there && at.allows(channel, owned.words[header_packets - 1]));
-      front = owned;
-    }
-    if (run != 0)
-      break;
-    relax();
+/// Looks at the next messages from `peer`; `word` is that of the channels then.
+GMPI_DEVICE Seen look_in_lanes(State &state, const LaneGroup &group, std::uint32_t peer,
+                               const LaneReceive &receive, unsigned long long &word) {
+  bool stop = false;
+  if (group.leads()) {
+    word = load_relaxed_device(&state.receiving[peer].next);
+    stop = is_contended(look(state)); // a message that came before may be kept
   }
+  word = group.of_first(word);
+  if (group.of_first(int(stop)) != 0)
+    return Seen::elsewhere;
+  if ((word & locked) != 0)
+    return Seen::others;
+  Position at = position_of(state, peer, word);
+  at.owned = group.of_first(at.owned);
+  SlotFront common, owned;
+  common.load(state.channels[peer], at.common);
+  owned.load(state.channels[owned_channel(peer)], at.owned);
+  const bool by_common = common.there && at.allows(peer, common.words[header_packets - 1]);
+  const bool by_owned =
+      owned.there && at.allows(owned_channel(peer), owned.words[header_packets - 1]);
+  const bool mine =
+      (by_common && receive.takes(common.header())) || (by_owned && receive.takes(owned.header()));
+  if (group.those(mine) != 0)
+    return Seen::own;
+  if (group.those(common.odd || owned.odd) != 0)
+    return Seen::elsewhere;
+  return group.those(by_common || by_owned) != 0 ? Seen::others : Seen::nothing;
+}
+
+/// Gives the group's lanes what has arrived for them from `peer`, whose channels it holds, and
+/// gives these back. Whether the caller has got its message.
+GMPI_DEVICE bool take_in_lanes(State &state, const LaneGroup &group, std::uint32_t peer,
+                               Position at, const LaneReceive &receive) {
+  const std::uint32_t rank = group.rank();
+  SlotFront front, owned;
+  front.load(state.channels[peer], at.common + rank);
+  owned.load(state.channels[owned_channel(peer)], at.owned + rank);
+  const bool stop = group.leads() && is_contended(look(state)); // as nobody keeps any from now on
+  std::uint32_t channel = peer;
+  std::uint32_t run =
+      run_of(group, front.there && at.allows(peer, front.words[header_packets - 1]));
+  if (run == 0) {
+    channel = owned_channel(peer);
+    run = run_of(group, owned.there && at.allows(channel, owned.words[header_packets - 1]));
+    front = owned;
+  }
+  if (group.of_first(int(stop)) != 0)
+    run = 0;
   // In their order: each is the first lane's that it is for.
   const unsigned long long first = at.in(channel);
   std::uint32_t taken = 0, bytes = 0;
@@ -204,8 +233,7 @@ GMPI_DEVICE Looked take_in_lanes(State &state, const LaneGroup &group, std::uint
     const std::uint32_t lane = static_cast<std::uint32_t>(__ffs(static_cast<int>(left))) - 1;
     const Header header =
         unpack_header(group.of(front.words[0], lane), group.of(front.words[1], lane), 0);
-    const std::uint32_t takers = group.those(
-        !has_own && is_for(header, *receive.comm, receive.tag) && header.bytes <= receive.room);
+    const std::uint32_t takers = group.those(!has_own && receive.takes(header));
     if (takers == 0)
       break;
     if (lane_index() + 1 == static_cast<std::uint32_t>(__ffs(static_cast<int>(takers)))) {
@@ -220,17 +248,18 @@ GMPI_DEVICE Looked take_in_lanes(State &state, const LaneGroup &group, std::uint
   }
   if (has_own)
     read_slot(state.channels[channel], slot, bytes, receive.data);
-  return has_own ? Looked::has_own : taken != 0 ? Looked::waiting : Looked::elsewhere;
+  return has_own;
 }
 
 /// MPI_Recv by those of the lanes here that name a rank, and want no status. Whether the caller has
 /// received its message; else nothing has happened.
 GMPI_DEVICE bool receive_in_lanes(const Arguments &a, const LanesHere &lanes) {
+  constexpr std::uint32_t most_others = 256;
   const Comm *comm = find_comm(a.comm);
   const Buffers buffers = buffers_of(Function::Recv, a, message_bytes);
   const bool can =
       comm != nullptr && !wants_status(a) && a.source >= 0 && receives_well(*comm, a, buffers);
-  std::uint32_t able = LaneGroup{lanes.mask}.those(can);
+  const std::uint32_t able = LaneGroup{lanes.mask}.those(can);
   if (!can)
     return false;
   State &state = *context.peer;
@@ -238,23 +267,27 @@ GMPI_DEVICE bool receive_in_lanes(const Arguments &a, const LanesHere &lanes) {
   LaneGroup group = group_by_peer(able, peer);
   const LaneReceive receive{comm, a.recv_tag, static_cast<unsigned char *>(buffers.out),
                             buffers.out_bytes};
+  Patience patience;
+  std::uint32_t others = 0; // what is for other warps they take, as a rule, soon
   GMPI_NO_UNROLL
-  for (;;) {
-    Position at{};
-    bool holds = false;
-    if (group.leads()) {
-      const unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
-      holds = try_lock_channels(state, peer, word);
-      at = position_of(state, peer, word);
-    }
-    if (group.of_first(int(holds)) == 0)
+  for (unsigned turns = 0;; ++turns) {
+    unsigned long long word = 0;
+    const Seen seen = look_in_lanes(state, group, peer, receive, word);
+    others += seen == Seen::others;
+    const bool ends = group.of_first(int(patience.ends(turns))) != 0;
+    if (seen == Seen::elsewhere || others == most_others || ends)
       return false;
-    at.common = group.of_first(at.common);
+    const bool holds = seen == Seen::own && group.leads() && try_lock_channels(state, peer, word);
+    if (group.of_first(int(holds)) == 0) {
+      relax();
+      continue;
+    }
+    Position at = position_of(state, peer, word);
     at.owned = group.of_first(at.owned);
-    const Looked looked = take_in_lanes(state, group, peer, at, receive);
-    const std::uint32_t left = group.those(looked != Looked::has_own);
-    if (looked != Looked::waiting)
-      return looked == Looked::has_own;
+    const bool has_own = take_in_lanes(state, group, peer, at, receive);
+    const std::uint32_t left = group.those(!has_own);
+    if (has_own)
+      return true;
     group.mask = left;
   }
 }
