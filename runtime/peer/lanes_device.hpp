@@ -254,7 +254,7 @@ GMPI_DEVICE bool take_in_lanes(State &state, const LaneGroup &group, std::uint32
 /// MPI_Recv by those of the lanes here that name a rank, and want no status. Whether the caller has
 /// received its message; else nothing has happened.
 GMPI_DEVICE bool receive_in_lanes(const Arguments &a, const LanesHere &lanes) {
-  constexpr std::uint32_t most_others = 256;
+  constexpr std::uint32_t most_looks = 256; // at a message that nobody takes
   const Comm *comm = find_comm(a.comm);
   const Buffers buffers = buffers_of(Function::Recv, a, message_bytes);
   const bool can =
@@ -268,14 +268,16 @@ GMPI_DEVICE bool receive_in_lanes(const Arguments &a, const LanesHere &lanes) {
   const LaneReceive receive{comm, a.recv_tag, static_cast<unsigned char *>(buffers.out),
                             buffers.out_bytes};
   Patience patience;
-  std::uint32_t others = 0; // what is for other warps they take, as a rule, soon
+  std::uint32_t looks = 0;
+  unsigned long long before = 0;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
     unsigned long long word = 0;
     const Seen seen = look_in_lanes(state, group, peer, receive, word);
-    others += seen == Seen::others;
+    looks = seen == Seen::others && word == before ? looks + 1 : 0;
+    before = word;
     const bool ends = group.of_first(int(patience.ends(turns))) != 0;
-    if (seen == Seen::elsewhere || others == most_others || ends)
+    if (seen == Seen::elsewhere || looks == most_looks || ends)
       return false;
     const bool holds = seen == Seen::own && group.leads() && try_lock_channels(state, peer, word);
     if (group.of_first(int(holds)) == 0) {
