@@ -86,9 +86,16 @@ GMPI_DEVICE bool send_in_lanes(const Arguments &a, const LanesHere &lanes) {
   Slots taken{};
   bool has = false;
   if (group.leads()) {
-    has = take_free_slots(state, peer, group.count(), taken);
-    if (has && load_relaxed_device(&state.summary.told) != 0)
-      tell_progress(state);
+    Patience patience;
+    GMPI_NO_UNROLL
+    for (unsigned turns = 0; !has; ++turns) {
+      has = take_free_slots(state, peer, group.count(), taken);
+      const Summary summary = look(state);
+      if (has && summary.told != 0)
+        tell_progress(state);
+      if (is_contended(summary) || patience.ends(turns))
+        break;
+    }
   }
   if (group.of_first(int(has)) == 0)
     return false;

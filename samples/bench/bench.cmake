@@ -2,6 +2,9 @@
 # translated sources are compiled (test/gpu). `-DNCCL_ROOT=DIR` and `-DNVSHMEM_ROOT=DIR` say where
 # these are.
 
+option(GMPI_BENCH_LAUNCHES_FROM_KERNELS
+       "gmpi-bench measures these, and then does not run under CUDA's Multi-Process Service" ON)
+
 function(gmpi_bench_settings target device)
   target_compile_definitions(
     ${target} PRIVATE "GMPI_BENCH_PLOT=\"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plot.py\"")
@@ -10,6 +13,9 @@ function(gmpi_bench_settings target device)
     return()
   endif()
   set_target_properties(${target} PROPERTIES CUDA_STANDARD 17)
+  if(NOT GMPI_BENCH_LAUNCHES_FROM_KERNELS)
+    target_compile_definitions(${target} PRIVATE GMPI_BENCH_NO_LAUNCHES_FROM_KERNELS)
+  endif()
 
   # A wheel's lib/ has the library with its version alone.
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS "${NCCL_ROOT}/include")

@@ -3,12 +3,14 @@
 // many, one behind the other: the host launches once, and what is left is the device's way from
 // kernel to kernel.
 //
-// The last one exists where this file was compiled as relocatable device code (-rdc=true).
+// The last one exists where this file was compiled as relocatable device code (-rdc=true), unless
+// GMPI_BENCH_NO_LAUNCHES_FROM_KERNELS is defined.
 #include "bench.h"
 
 using bench::Role;
 
-#if defined(__CUDACC_RDC__) && !defined(GMPI_DEVICE_CPU)
+#if defined(__CUDACC_RDC__) && !defined(GMPI_DEVICE_CPU) &&                                        \
+    !defined(GMPI_BENCH_NO_LAUNCHES_FROM_KERNELS)
 #define HAS_LAUNCHES_FROM_KERNELS
 #endif
 
@@ -80,7 +82,7 @@ void experiments::launch(bench::Bench &bench) {
 #ifdef HAS_LAUNCHES_FROM_KERNELS
   const char *from = "From a kernel: one thread launches, its children run in order.";
 #else
-  const char *from = "From a kernel: this program was built without -rdc=true.";
+  const char *from = "From a kernel: this program was built without.";
 #endif
 #ifdef GMPI_DEVICE_CPU
   const char *graphs = "The cpu device has no graphs.";
