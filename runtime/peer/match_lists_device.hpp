@@ -142,6 +142,11 @@ GMPI_DEVICE bool has_kept_none(const State &state, const Wanted &wanted) {
 GMPI_DEVICE MatchList &posted_list(State &state, std::uint32_t context, std::int32_t tag) {
   return tag == MPI_ANY_TAG ? state.posted_any_tag : state.posted[list_of(context, tag)];
 }
+GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
+  const Request &request = state.requests[index];
+  append(state, ListEnd(state, posted_list(state, request.context, request.tag)), state.requests,
+         index);
+}
 GMPI_DEVICE void append_kept(State &state, std::uint32_t place) {
   const Header &header = state.kept[place].header;
   const std::uint32_t list = list_of(header.context, header.tag);

@@ -19,6 +19,7 @@ namespace gmpi::device::peer {
 constexpr unsigned long long warp_bytes = (32 - header_packets) * packet_bytes;
 constexpr std::uint32_t lane_packets = 5;
 constexpr unsigned long long quick_bytes = (32 * lane_packets - header_packets) * packet_bytes;
+static_assert(slots_for(quick_bytes) <= 2, "receive_quickly() gives back two slots at most");
 
 /// This lane's eight of `bytes` bytes at `data`, which lanes from `headers` on carry.
 GMPI_DEVICE std::uint64_t load_lane(const void *data, unsigned long long bytes, std::uint32_t lane,

@@ -196,8 +196,7 @@ GMPI_OUT_OF_LINE void match_or_post(State &state, Share &shared) {
   if (place == nothing) {
     note_state(request, RequestState::posted);
     atomicAdd(&state.summary.posted, 1u);
-    append(state, ListEnd(state, posted_list(state, request.context, request.tag)), state.requests,
-           index);
+    append_posted(state, index);
     return unlock(state);
   }
   const Kept &kept = state.kept[place];
