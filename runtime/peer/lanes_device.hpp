@@ -223,7 +223,9 @@ GMPI_DEVICE bool take_in_lanes(State &state, const LaneGroup &group, std::uint32
   std::uint32_t channel = peer;
   std::uint32_t run =
       run_of(group, front.there && at.allows(peer, front.words[header_packets - 1]));
-  if (run == 0) {
+  const Header next =
+      unpack_header(group.of_first(front.words[0]), group.of_first(front.words[1]), 0);
+  if (run == 0 || group.those(receive.takes(next)) == 0) { // it may be the other's turn as well
     channel = owned_channel(peer);
     run = run_of(group, owned.there && at.allows(channel, owned.words[header_packets - 1]));
     front = owned;
