@@ -33,6 +33,14 @@ PeerMessage extend(PeerMessage message, int rank, const Standing &standing, cons
   return message;
 }
 
+/// The message as it goes to `rank`, one of those that the wait needs.
+PeerMessage addressed(PeerMessage message, const PeerWait &wait, int rank) {
+  const auto receives = std::count(wait.receivers.begin(), wait.receivers.end(), rank);
+  message.sends =
+      receives != 0 && receives == std::count(wait.needs.begin(), wait.needs.end(), rank);
+  return message;
+}
+
 bool in_collective(const Standing &standing) {
   return std::any_of(standing.waits.begin(), standing.waits.end(),
                      [](const PeerWait &wait) { return wait.collective; });
@@ -64,7 +72,7 @@ DeadlockDetector::Outbox DeadlockDetector::ask(const Standing &standing) {
       if (rank == rank_ && standing.blocked) // else another thread may send the message
         comes_home(message, standing);
       else if (rank != rank_ && finished_.count(rank) == 0)
-        outbox.emplace_back(rank, message);
+        outbox.emplace_back(rank, addressed(message, wait, rank));
     }
     message.chase = 0;
     if (wait.any)
@@ -81,7 +89,8 @@ DeadlockDetector::Outbox DeadlockDetector::receive(int sender, const PeerMessage
     finished_.emplace(sender, now);
     return {};
   }
-  if (standing.sending_to.count(sender) != 0)
+  const bool receives = standing.receiving_from_any || standing.receiving_from.count(sender) != 0;
+  if (message.sends && !standing.finished ? receives : standing.sending_to.count(sender) != 0)
     return {}; // what the sender waits for may be on its way
   if (standing.finished) {
     PeerMessage answer;
@@ -116,7 +125,7 @@ DeadlockDetector::Outbox DeadlockDetector::pass_on(const PeerMessage &message,
       targets.push_back(message.initiator);
     for (int rank : targets)
       if (rank != rank_ && finished_.count(rank) == 0)
-        outbox.emplace_back(rank, extend(message, rank_, standing, wait));
+        outbox.emplace_back(rank, addressed(extend(message, rank_, standing, wait), wait, rank));
   }
   return outbox;
 }

@@ -5,7 +5,8 @@
 // answers a probe that comes straight from its initiator.
 //
 // Why a cycle that is reported is one. Each rank on the way vouches that it has been blocked in one
-// call since before the probe came, and that it is sending nothing to the rank the probe came from.
+// call since before the probe came, and that it is sending nothing to the rank the probe came from;
+// or, where that rank waits for this one to receive, that it is receiving nothing from it.
 // A probe's fingerprint holds which calls these were; a cycle counts once a second probe, begun
 // after the first one's return, has come back with the same fingerprint: then there was a moment at
 // which all ranks of the cycle were blocked at once, and none of them can move but by another one's
@@ -32,6 +33,7 @@ struct PeerWait {
   std::string call;           ///< "MPI_Recv from rank 1, tag 0 (grid scope, a.cu:12, for 61 s)"
   std::uint64_t identity = 0; ///< differs from every other wait of this rank
   Ranks needs;                ///< it ends only if each of these acts
+  Ranks receivers;            ///< those of them that have to receive something
   std::shared_ptr<const Ranks> any; ///< and, if set, one of these
   bool collective = false;
 };
@@ -44,7 +46,9 @@ struct Standing {
   bool blocked = false;
   std::uint64_t host_wait = 0; ///< which wait the host program is in
   std::vector<PeerWait> waits;
-  std::set<int> sending_to; ///< ranks for which a send is not complete
+  std::set<int> sending_to;     ///< ranks for which a send is not complete
+  std::set<int> receiving_from; ///< and a receive
+  bool receiving_from_any = false;
 };
 
 /// What ranks tell each other. `text` is a clause for each rank: "rank 0 waits in ...; rank 1 ...".
@@ -55,6 +59,7 @@ struct PeerMessage {
   std::uint8_t uncertain = 0;  ///< a rank on the way may act otherwise
   std::uint8_t chase = 0;      ///< may be passed on; else only asks whether the rank has finished
   std::uint8_t collective = 0; ///< the last rank on the way waits in a collective
+  std::uint8_t sends = 0;      ///< it waits for this one to receive, and for nothing else of it
   std::uint64_t round = 0;     ///< the initiator's
   std::uint64_t fingerprint = 0;
   std::string text;

@@ -14,21 +14,15 @@ namespace {
 /// What stands before the text. Padding is sent as zeros.
 struct Header {
   std::int32_t kind, initiator, hops;
-  std::uint8_t uncertain, chase, collective, unused;
+  std::uint8_t uncertain, chase, collective, sends;
   std::uint64_t round, fingerprint;
 };
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 32);
 
 std::vector<unsigned char> pack(const PeerMessage &message) {
-  Header header{message.kind,
-                message.initiator,
-                message.hops,
-                message.uncertain,
-                message.chase,
-                message.collective,
-                0,
-                message.round,
-                message.fingerprint};
+  Header header{message.kind,      message.initiator, message.hops,
+                message.uncertain, message.chase,     message.collective,
+                message.sends,     message.round,     message.fingerprint};
   std::vector<unsigned char> bytes(sizeof(header) + message.text.size());
   std::memcpy(bytes.data(), &header, sizeof(header));
   std::memcpy(bytes.data() + sizeof(header), message.text.data(), message.text.size());
@@ -45,6 +39,7 @@ PeerMessage unpack(const std::vector<unsigned char> &bytes) {
   message.uncertain = header.uncertain;
   message.chase = header.chase;
   message.collective = header.collective;
+  message.sends = header.sends;
   message.round = header.round;
   message.fingerprint = header.fingerprint;
   message.text.assign(bytes.begin() + sizeof(header), bytes.end());

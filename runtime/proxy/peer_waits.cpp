@@ -62,6 +62,12 @@ bool is_nonblocking(const Operation &operation) {
   return kind_of(operation.attribute.function) == Kind::nonblocking;
 }
 
+/// Whether half `i` of an operation is still under way: its send, or an MPI_Sendrecv's receive. Of
+/// one between kernels MPI knows nothing, and the arguments name what is waited for alone.
+bool is_under_way(const Operation &operation, int i) {
+  return operation.attribute.peer || operation.requests[i] != MPI_REQUEST_NULL;
+}
+
 /// The rank that the operation still sends to, or MPI_PROC_NULL.
 int destination(const Operation &operation) {
   switch (operation.attribute.function) {
@@ -69,8 +75,7 @@ int destination(const Operation &operation) {
   case Function::Ssend:
   case Function::Isend:
   case Function::Sendrecv:
-    return operation.requests[0] == MPI_REQUEST_NULL ? MPI_PROC_NULL
-                                                     : operation.attribute.arguments.dest;
+    return is_under_way(operation, 0) ? operation.attribute.arguments.dest : MPI_PROC_NULL;
   default:
     return MPI_PROC_NULL;
   }
@@ -86,7 +91,7 @@ int source(const Operation &operation) {
   case Function::Iprobe:
     return arguments.source;
   case Function::Sendrecv:
-    return operation.requests[1] == MPI_REQUEST_NULL ? MPI_PROC_NULL : arguments.source;
+    return is_under_way(operation, 1) ? arguments.source : MPI_PROC_NULL;
   default:
     return MPI_PROC_NULL;
   }
@@ -125,8 +130,10 @@ PeerWait wait_of(const Operation &operation, WorldRanks &ranks, Clock::time_poin
       wait.any = ranks.others(comm);
     else if (from != MPI_PROC_NULL)
       wait.needs.push_back(ranks.of(comm, from));
-    if (int to = destination(operation); to != MPI_PROC_NULL)
+    if (int to = destination(operation); to != MPI_PROC_NULL) {
       wait.needs.push_back(ranks.of(comm, to));
+      wait.receivers.push_back(wait.needs.back());
+    }
   }
   std::erase_if(wait.needs, [](int rank) { return rank < 0; });
   return wait;
@@ -254,6 +261,10 @@ Standing look_at(const Progress *const *devices, std::size_t count, Clock::time_
         continue;
       if (int to = destination(operation); to != MPI_PROC_NULL)
         standing.sending_to.insert(ranks.of(operation.attribute.arguments.comm, to));
+      if (int from = source(operation); from == MPI_ANY_SOURCE)
+        standing.receiving_from_any = true;
+      else if (from != MPI_PROC_NULL)
+        standing.receiving_from.insert(ranks.of(operation.attribute.arguments.comm, from));
       if (is_waited_for(operation) && operation.foreign == MPI_REQUEST_NULL &&
           standing.waits.size() < most_waits)
         standing.waits.push_back(wait_of(operation, ranks, now));

@@ -199,6 +199,57 @@ TEST(DeadlockDetector, AMessageMayBeOnItsWay) {
   EXPECT_TRUE(job.silent());
 }
 
+/// In a send to that rank, which has not received it.
+Standing sends_to(int rank) {
+  PeerWait wait = wait_for({rank});
+  wait.call = "MPI_Ssend to rank " + std::to_string(rank);
+  wait.receivers = {rank};
+  Standing standing = blocked_in(wait);
+  standing.sending_to = {rank};
+  return standing;
+}
+
+TEST(DeadlockDetector, TwoRanksThatSendToEachOther) {
+  Job job(2);
+  job.standings[0] = sends_to(1);
+  job.standings[1] = sends_to(0);
+  job.round();
+  job.round();
+  auto found = job.verdict(0);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->fatal);
+  EXPECT_EQ(found->text, "deadlock: rank 0 waits in MPI_Ssend to rank 1; rank 1 waits in MPI_Ssend "
+                         "to rank 0");
+}
+
+TEST(DeadlockDetector, WhatIsSentMayBeReceivedYet) {
+  for (bool from_any : {false, true}) {
+    Job job(2);
+    job.standings[0] = sends_to(1);
+    job.standings[1] = sends_to(0);
+    if (from_any)
+      job.standings[1].receiving_from_any = true;
+    else
+      job.standings[1].receiving_from = {0};
+    for (int i = 0; i < 3; ++i)
+      job.round();
+    EXPECT_TRUE(job.silent());
+  }
+}
+
+TEST(DeadlockDetector, TwoRanksThatExchange) {
+  Job job(2);
+  for (int rank : {0, 1}) {
+    Standing standing = sends_to(1 - rank);
+    standing.waits[0].needs = {1 - rank, 1 - rank};
+    standing.receiving_from = {1 - rank};
+    job.standings[static_cast<std::size_t>(rank)] = standing;
+  }
+  for (int i = 0; i < 3; ++i)
+    job.round();
+  EXPECT_TRUE(job.silent());
+}
+
 TEST(DeadlockDetector, WhereOtherThreadsMayActACycleIsToldOnceOnly) {
   Job job(2);
   job.standings[0] = blocked_in(wait_for({1}));
