@@ -92,6 +92,7 @@ struct BlockState {
   CallResult result;
   peer::Share peer;           ///< what the leader of a call from kernel to kernel tells the others
   peer::Routes routes;        ///< of calls of this block's and its threads'
+  peer::Source sources[peer::Source::most]; ///< of calls of this block's
   std::uint32_t routes_taken; ///< 1: a thread's
 };
 
@@ -163,20 +164,21 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
 }
 
 /// Arrives at a grid-scope call for the whole block, in two steps; the block's leader calls them,
-/// after the block's barrier. The second returns lead in exactly one block; in others, it has not
-/// acquired yet.
+/// after the block's barrier. What the first returns, nobody looks at before the second: it is in
+/// flight. The second returns lead in exactly one block; in others, it has not acquired yet.
 GMPI_DEVICE unsigned long long begin_to_arrive(BlockState &block) {
   block.living_blocks = 1;
   block.first_round = true;
   block.last_part.bytes = 0;
   if (grid_blocks() == 1)
-    return 1;
+    return 0;
   release_device();
-  return add_relaxed_device(&block.launch->membership, 1) + 1; // in flight, until it is looked at
+  return add_in_flight_device(&block.launch->membership, 1);
 }
-GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long now) {
+GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long before) {
   if (grid_blocks() == 1)
     return GridCommand::lead;
+  unsigned long long now = before + 1;
   if (!is_complete(now)) {
     GridCommand command = await_command(block);
     if (command != GridCommand::lead)
@@ -234,11 +236,12 @@ GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand wha
 
 /// Gives a command to the waiting blocks, in two steps: what is stored between them need not be
 /// seen by whoever gets it. All living blocks but this one have arrived; `arrived` is how many
-/// arrivals this takes back. The leading block's leader calls it.
-GMPI_DEVICE void prepare_command(BlockState &block, unsigned long long arrived) {
+/// arrivals this takes back. `shows`: what was stored before is to be seen. The leading block's
+/// leader calls it.
+GMPI_DEVICE void prepare_command(BlockState &block, unsigned long long arrived, bool shows = true) {
   if (grid_blocks() > 1) // (where the others have left, this block's own arrival)
-    add_relaxed_device(&block.launch->membership, ~arrived + 1);
-  if (block.living_blocks > 1)
+    increase_relaxed_device(&block.launch->membership, ~arrived + 1);
+  if (shows && block.living_blocks > 1)
     release_device();
 }
 GMPI_DEVICE void give_command(BlockState &block, GridCommand what,
@@ -302,8 +305,11 @@ public:
       block.routes.owned = block.routes.refused = block.routes_taken = 0;
       block.own_slot = block.second_slot = device::unknown_slot;
       block.slot_taken = 0;
+      block.peer.round.of.comm = MPI_Comm{};
       for (peer::Route &route : block.routes.route)
         route.comm = MPI_Comm{};
+      for (peer::Source &source : block.sources)
+        source.comm = MPI_Comm{};
     }
     __syncthreads();
   }

@@ -19,6 +19,11 @@ enum class Begun : std::uint32_t {
   receiving,  ///< its message has been found, and is its own (of MPI_Sendrecv: and sent is the
               ///< other)
   matched,    ///< it receives a long message, and waits for the request that this has matched
+  found,      ///< what it receives is there, see block.peer.arrived, but not yet looked at; of
+              ///< MPI_Sendrecv: and sent is the other
+  sent,       ///< of MPI_Sendrecv: sent is its message, and the other yet to be received
+  spanning,   ///< all of the block are to write, or read, block.peer.span
+  stretching, ///< the same, in stretches of many packets
   exchanging, ///< all that is left is to write, as the step says, and to receive; of a collective
               ///< call, a round of the first warp's
   carrying,   ///< all that is left is to write or read, as the step says

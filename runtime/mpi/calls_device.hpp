@@ -17,6 +17,12 @@ namespace gmpi::device {
 namespace quick {
 /// All of a block carry what their first warp has begun.
 template <Scope S> GMPI_NOINLINE Begun carry_step() { return peer::carry_last_step<S>(); }
+template <Scope S, bool stretches> GMPI_NOINLINE Begun write_span() {
+  return peer::write_span<S, stretches>();
+}
+template <Scope S, bool stretches> GMPI_NOINLINE Begun read_span() {
+  return peer::read_span<S, stretches>();
+}
 template <Scope S, bool common> GMPI_NOINLINE Begun carry_round() {
   return peer::carry_round<S, common>();
 }
@@ -29,20 +35,39 @@ template <Scope S, Kind kind> GMPI_DEVICE Begun carry() {
 } // namespace quick
 
 /// Has a block's first warp begin a call and await what short calls wait for, between two barriers
-/// of its threads. Returns how far the call has come: most short ones are over.
-template <Scope S, class Begin> GMPI_DEVICE Begun begin_together(Begin begin) {
+/// of its threads; of a grid's call, the block that makes it. Returns how far the call has come:
+/// most short ones are over. `meanwhile` is done before the other blocks have come.
+template <Function F, Scope S, class Meanwhile, class Begin>
+GMPI_DEVICE Begun begin_together(const Arguments &a, Meanwhile meanwhile, Begin begin) {
   const std::uint32_t threads = block_threads();
   if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
     return Begun::unmet;
   Begun now = Begun::over;
-  if (thread_index() < 32) {
+  if (thread_index() < 32 && arrives_to_lead<F, S>(a, now, meanwhile)) {
     now = begin();
     if (now == Begun::asked)
       now = await_answer<S>();
-    if (S == Scope::grid && thread_index() == 0 && now != Begun::helping)
-      acquire_device(); // where another block has made the call
   }
   return tell_all(now);
+}
+
+/// Whether all of a block are to carry a span.
+GMPI_DEVICE bool is_span(Begun begun) {
+  return begun == Begun::spanning || begun == Begun::stretching;
+}
+/// They do. Return how far the call has come then.
+template <Scope S> GMPI_DEVICE Begun write_span(Begun begun) {
+  begun = begun == Begun::spanning ? quick::write_span<S, false>() : quick::write_span<S, true>();
+  peer::tell_of_span();
+  return begun;
+}
+template <Scope S> GMPI_DEVICE Begun read_span(Begun begun) {
+  return begun == Begun::spanning ? quick::read_span<S, false>() : quick::read_span<S, true>();
+}
+
+/// Whether a call that receives has not come to its message yet.
+GMPI_DEVICE bool is_left(Begun begun) {
+  return begun == Begun::nothing || begun == Begun::found || begun == Begun::sent;
 }
 
 /// Has all of a block help with the copies of a grid's call that another makes. Returns how far the
@@ -52,13 +77,11 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
   do {
     help_copy(BlockTeam{thread_index() == 0});
     now = Begun::over;
-    if (thread_index() < 32) {
-      if (thread_index() == 0) {
-        release_system(); // it may have gone to the host, or to another device
-        arrive_again(block_state());
-      }
-      __syncwarp();
-      now = begun_by_another<F>(block_state(), a);
+    if (thread_index() == 0) {
+      BlockState &block = block_state();
+      release_system(); // it may have gone to the host, or to another device
+      arrive_again(block);
+      now = begun_by_another<F>(block.command, block, a);
     }
     now = tell_all(now);
   } while (now == Begun::helping);
@@ -177,7 +200,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   template <Scope S> GMPI_NOINLINE Begun ask_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) { \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return complete_quickly<Function::name, S>(site, a);                                           \
+    return go_on_completing<Function::name, S>(site, a, 0);                                        \
   }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE Begun work_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {                   \
@@ -187,16 +210,16 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   }                                                                                                \
   }                                                                                                \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     if constexpr (Function::name == Function::Waitall) {                                           \
-      Arguments a{};                                                                               \
-      GMPI_EACH(GMPI_ASSIGN, roles)                                                                \
       if (a.statuses != MPI_STATUSES_IGNORE)                                                       \
         return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);                          \
     }                                                                                              \
     Begun begun = Begun::unmet;                                                                    \
     if constexpr (S != Scope::thread && completes_quickly<Function::name>) {                       \
-      begun = begin_together<S>(                                                                   \
-          [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
+      begun = begin_together<Function::name, S>(                                                   \
+          a, [] {}, [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });      \
       while (begun == Begun::working)                                                              \
         begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
     }                                                                                              \
@@ -213,20 +236,27 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   }                                                                                                \
   }                                                                                                \
   namespace quick {                                                                                \
-  template <Scope S> GMPI_NOINLINE Begun begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {          \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE Begun receive_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {              \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::begin_quickly<Function::name, S>(a);                                              \
+    return peer::receive_short<Function::name, S>(a, begun);                                       \
   }                                                                                                \
-  template <Scope S> GMPI_NOINLINE Begun go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {          \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE Begun go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {                \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::go_on_quickly<Function::name, S>(a);                                              \
+    return peer::go_on_quickly<Function::name, S>(a, begun);                                       \
   }                                                                                                \
   template <class = void> GMPI_NOINLINE Begun alone_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::begin_alone<Function::name>(a);                                                   \
+  }                                                                                                \
+  template <Scope S> GMPI_NOINLINE void describe_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    peer::describe_quickly<Function::name, S>(a);                                                  \
   }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun collect_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
     Arguments a{};                                                                                 \
@@ -259,11 +289,10 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::store_quickly<Function::name, S>(a);                                              \
   }                                                                                                \
-  template <Scope S>                                                                               \
-  GMPI_NOINLINE Begun ask_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {       \
+  template <Scope S> GMPI_NOINLINE Begun ask_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) { \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return ask_quickly<Function::name, S>(site, a, begun);                                         \
+    return ask_quickly<Function::name, S>(site, a);                                                \
   }                                                                                                \
   }                                                                                                \
   namespace either_way {                                                                           \
@@ -285,25 +314,56 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   }                                                                                                \
   }                                                                                                \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+    constexpr bool receives = peer::receives_short<Function::name>;                                \
+    constexpr bool collects = kind_of(Function::name) == Kind::collective;                         \
     Begun begun = Begun::unmet;                                                                    \
     if constexpr (S != Scope::thread) {                                                            \
-      begun = begin_together<S>([=] {                                                              \
-        Begun so_far = Begun::unmet;                                                               \
-        if (context.peer != nullptr) {                                                             \
-          so_far = Begun::nothing;                                                                 \
-          if constexpr (peer::goes_by_route<Function::name>)                                       \
-            so_far = quick::begin_##name<S>(GMPI_LIST(GMPI_PASS, roles));                          \
-          if constexpr (kind_of(Function::name) == Kind::collective) {                             \
-            so_far = quick::collect_##name<S>(GMPI_LIST(GMPI_PASS, roles));                        \
-            if (so_far == Begun::exchanging)                                                       \
-              so_far = quick::exchange_##name<S>(GMPI_LIST(GMPI_PASS, roles));                     \
-          } else if (so_far == Begun::nothing)                                                     \
-            so_far = quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles));                          \
-          if (so_far != Begun::elsewhere)                                                          \
-            return so_far;                                                                         \
-        }                                                                                          \
-        return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), so_far);                    \
-      });                                                                                          \
+      Arguments a{};                                                                               \
+      GMPI_EACH(GMPI_ASSIGN, roles)                                                                \
+      const auto receive = [=](Begun so_far) {                                                     \
+        if constexpr (receives)                                                                    \
+          so_far = quick::receive_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far);                  \
+        return is_left(so_far) ? quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far)       \
+                               : so_far;                                                           \
+      };                                                                                           \
+      begun = begin_together<Function::name, S>(                                                   \
+          a,                                                                                       \
+          [=] {                                                                                    \
+            if constexpr (collects)                                                                \
+              if (context.peer != nullptr)                                                         \
+                quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                            \
+          },                                                                                       \
+          [=] {                                                                                    \
+            if (context.peer == nullptr)                                                           \
+              return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                      \
+            Begun so_far = Begun::nothing;                                                         \
+            if constexpr (collects) {                                                              \
+              so_far = quick::collect_##name<S>(GMPI_LIST(GMPI_PASS, roles));                      \
+              if (so_far == Begun::exchanging)                                                     \
+                so_far = quick::exchange_##name<S>(GMPI_LIST(GMPI_PASS, roles));                   \
+            } else {                                                                               \
+              if constexpr (peer::sends_short<Function::name>)                                     \
+                so_far = peer::send_short<Function::name, S>(a);                                   \
+              if constexpr (Function::name == Function::Recv)                                      \
+                so_far = receive(so_far);                                                          \
+              else if (so_far == Begun::sent)                                                      \
+                so_far = receive(so_far);                                                          \
+              else if (so_far == Begun::nothing)                                                   \
+                so_far = quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far);              \
+            }                                                                                      \
+            return so_far == Begun::elsewhere                                                      \
+                       ? quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))                   \
+                       : so_far;                                                                   \
+          });                                                                                      \
+      if constexpr (peer::sends_short<Function::name>)                                             \
+        if (is_span(begun) && peer::is_to_be_written(block_state().peer.span))                     \
+          begun = write_span<S>(begun);                                                            \
+      if constexpr (Function::name == Function::Sendrecv)                                          \
+        if (begun == Begun::sent)                                                                  \
+          begun = tell_all(thread_index() < 32 ? receive(begun) : Begun::over);                    \
+      if constexpr (receives)                                                                      \
+        if (is_span(begun))                                                                        \
+          begun = read_span<S>(begun);                                                             \
     } else {                                                                                       \
       if (context.peer == nullptr)                                                                 \
         return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                  \

@@ -22,11 +22,12 @@ GMPI_DEVICE Begun tell_all(Begun now) {
   return __syncthreads_or(now != Begun::over) ? block_state().begun : Begun::over;
 }
 
-/// How a call of scope S ends while its warp is still at it. Lane 0 calls these.
-template <Scope S> GMPI_DEVICE void prepare_end() {
+/// How a call of scope S ends while its warp is still at it. Lane 0 calls these. `shows`: what this
+/// block has stored for it is to be seen by the others.
+template <Scope S> GMPI_DEVICE void prepare_end(bool shows = true) {
   BlockState &block = block_state();
   if constexpr (S == Scope::grid)
-    prepare_command(block, block.living_blocks - !block.first_round);
+    prepare_command(block, block.living_blocks - !block.first_round, shows);
 }
 template <Scope S> GMPI_DEVICE void tell_end_of_call() {
   if constexpr (S == Scope::grid)
@@ -40,46 +41,59 @@ template <Function F> GMPI_DEVICE bool returns_something(const Arguments &a) {
 }
 
 /// Whether a block that another has made the grid's call for needs no more of it.
-template <Function F> GMPI_DEVICE bool has_all(const BlockState &block, const Arguments &a) {
+template <Function F>
+GMPI_DEVICE bool has_all(GridCommand command, const BlockState &block, const Arguments &a) {
   void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
-  return block.command == GridCommand::done && block.result.error == MPI_SUCCESS &&
+  return command == GridCommand::done && block.result.error == MPI_SUCCESS &&
          !returns_something<F>(a) && !is_local(out);
 }
 
-/// How far a grid's call has come for a block that another makes it for, as block.command says;
-/// lane 0 has acquired.
-template <Function F> GMPI_DEVICE Begun begun_by_another(BlockState &block, const Arguments &a) {
-  if (has_all<F>(block, a))
+/// How far a grid's call has come for a block that another makes it for. Lane 0, which has
+/// acquired; the same for all of the warp.
+template <Function F>
+GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const Arguments &a) {
+  if (has_all<F>(command, block, a))
     return Begun::over;
-  if (block.command != GridCommand::copy)
+  if (command == GridCommand::exchange) {
+    block.peer.round.number = static_cast<std::uint32_t>(block.result.error);
+    block.peer.round.shared = true;
+    return Begun::carrying;
+  }
+  if (command != GridCommand::copy)
     return Begun::led;
-  if (lane_index() == 0)
-    note_task(block);
-  __syncwarp();
+  note_task(block);
   return block.task.what == GridTask::copy ? Begun::helping : Begun::led;
 }
 
-/// Of a grid's call, whether this block is to make it; else `begun` says how far it has come.
-template <Function F, Scope S> GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun) {
-  if (S != Scope::grid || grid_blocks() == 1)
+/// Arrives at a grid's call, for the block. Returns whether the block is to make it; else `begun`
+/// says how far it has come. `meanwhile` needs nothing of the other blocks. (All of this is part of
+/// the kernel: where functions are called, their registers are saved, and a fence waits for that.)
+template <Function F, Scope S, class Meanwhile>
+GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile meanwhile) {
+  if constexpr (S != Scope::grid) {
+    meanwhile();
     return true;
-  BlockState &block = block_state();
-  if (thread_index() == 0) {
-    block.command = have_arrived(block, begin_to_arrive(block));
-    if (block.command == GridCommand::copy)
-      acquire_device();
+  } else {
+    BlockState &block = block_state();
+    unsigned long long arrived = 0;
+    if (thread_index() == 0)
+      arrived = begin_to_arrive(block);
+    meanwhile();
+    auto now = Begun::unmet; // it leads
+    if (thread_index() == 0) {
+      const GridCommand command = have_arrived(block, arrived);
+      block.command = command;
+      if (command != GridCommand::lead) {
+        acquire_device();
+        now = begun_by_another<F>(command, block, a);
+      }
+    }
+    now = static_cast<Begun>(of_lane(static_cast<std::uint32_t>(now), 0));
+    if (now == Begun::unmet)
+      return true;
+    begun = now;
+    return false;
   }
-  __syncwarp();
-  if (block.command == GridCommand::lead)
-    return true;
-  begun = begun_by_another<F>(block, a);
-  return false;
-}
-
-/// What is left of arriving where a grid's only block makes its call.
-template <Scope S> GMPI_DEVICE void arrive_alone() {
-  if (S == Scope::grid && grid_blocks() == 1 && thread_index() == 0)
-    block_state().command = arrive(block_state());
 }
 
 } // namespace gmpi::device

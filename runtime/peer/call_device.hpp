@@ -50,6 +50,7 @@ GMPI_DEVICE int take_part_in_round(const BlockTeam &team, const Arguments &a) {
   Round &round = block.peer.round;
   if (team.leads()) {
     describe_round<F>(*find_comm(a.comm), a, buffers_of(F, a, message_bytes), round, 0, 1);
+    round.of.comm = MPI_Comm{};
     round.number = static_cast<std::uint32_t>(block.result.error);
     round.shared = true;
   }

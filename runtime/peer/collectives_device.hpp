@@ -201,10 +201,13 @@ GMPI_DEVICE void note_comm(Round &round, Comm &comm, std::uint32_t lane, std::ui
   round.size = comm.size;
 }
 
-/// The round's number; one thread.
-GMPI_DEVICE void begin_number(Comm &comm, Round &round) {
-  round.number = comm.round = load_relaxed_device(&comm.round) + 1;
+/// The number of a round that one block carries, or one thread; one thread says so.
+GMPI_DEVICE void note_number(Round &round, std::uint32_t number) {
+  round.number = number;
   round.shared = false;
+}
+GMPI_DEVICE void begin_number(Comm &comm, Round &round) {
+  note_number(round, comm.round = load_relaxed_device(&comm.round) + 1);
 }
 /// Has the other blocks carry their packets of a round that is worth it; one thread, of the block
 /// that makes a grid's call.
@@ -283,6 +286,7 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
       Round &round = shared.round;
       if (!begun)
         note_comm(round, comm, 0, 1);
+      round.of.comm = MPI_Comm{};
       round.bytes = static_cast<std::uint32_t>(part); // where that is all
       round.length = part;
       round.root = broadcast ? root : -1;

@@ -149,8 +149,8 @@ struct Header {
 GMPI_HOST_DEVICE inline std::uint64_t pack_header(const Header &header, std::uint32_t packet) {
   static_assert(max_requests <= 1u << 10 && std::uint32_t(MessageKind::data) < 1u << 2 &&
                 32 + context_bits + 2 + 10 == 64);
-  return packet == 0   ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
-                             std::uint64_t(header.kind) << 52 | std::uint64_t(header.request) << 54
+  return packet == 0 ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
+                           std::uint64_t(header.kind) << 52 | std::uint64_t(header.request) << 54
          : packet == 1 ? header.bytes | std::uint64_t(header.serial) << 48
                        : header.after;
 }
@@ -246,9 +246,9 @@ struct alignas(16) Route {
   int dest;
   std::uint32_t extent;  ///< of the datatype, in bytes
   std::uint32_t longest; ///< how many such elements go by it
-  std::uint32_t context;
-  unsigned long long next, free_until; ///< as in a sender's Line
-  unsigned long long *order;           ///< the sender's word for both channels
+  std::uint32_t context : context_bits, size : 32 - context_bits; ///< of the communicator
+  unsigned long long next, free_until;                            ///< as in a sender's Line
+  unsigned long long *order; ///< the sender's word for both channels
   std::uint64_t *out;
 };
 static_assert(sizeof(Route) == 64);
@@ -260,6 +260,20 @@ struct Routes {
   std::uint32_t refused;                   ///< bits: somebody else owned what they asked for
   std::uint16_t channel[most];
   Route route[most];
+};
+
+/// What a block remembers of a rank that it has received from.
+struct alignas(16) Source {
+  static constexpr std::uint32_t most = 8; ///< by that rank, modulo this
+  MPI_Comm comm;                           ///< with which it has; 0: nothing is remembered
+  MPI_Datatype datatype;
+  int source;
+  std::uint32_t extent;  ///< of the datatype, in bytes
+  std::uint32_t context; ///< of the communicator
+  std::uint32_t peer;
+  unsigned long long word, owned; ///< of the receiver's Lines, when the block gave them back last
+  std::uint64_t *in[2];           ///< of the common channel, and of the owned one
+  std::uint32_t *freed[2];
 };
 
 /// A communicator whose messages kernels carry themselves.
@@ -304,13 +318,13 @@ struct Request {
   std::int32_t tag;      ///< that a receive wants
   std::uint32_t staging; ///< large kept entry whose memory `data` is, or `nothing`
   unsigned char *data;
-  unsigned long long room;   ///< bytes at `data`
-  Header header;             ///< of the message
-  unsigned long long first;  ///< its first slot
-  unsigned long long moved;  ///< slots that are done; of one that is stored, bytes
-  std::uint32_t serial;      ///< which use of the slot this is; and perhaps answered_far
-  std::uint32_t sent;        ///< of a slot that is kept: how many sends have had it, 16 bits of that
-  Match offer;               ///< of a long receive: where its data can be stored, if anywhere
+  unsigned long long room;  ///< bytes at `data`
+  Header header;            ///< of the message
+  unsigned long long first; ///< its first slot
+  unsigned long long moved; ///< slots that are done; of one that is stored, bytes
+  std::uint32_t serial;     ///< which use of the slot this is; and perhaps answered_far
+  std::uint32_t sent;       ///< of a slot that is kept: how many sends have had it, 16 bits of that
+  Match offer;              ///< of a long receive: where its data can be stored, if anywhere
   unsigned long long offset; ///< and how far behind that allocation's begin
   unsigned char *target;     ///< of a send: the same place, as this rank has it mapped
   Match match;               ///< and what the receiver has said

@@ -15,33 +15,37 @@ namespace gmpi::device::peer {
 /// A round that a warp carries. Leaves it to the general way, begun, where the others do not come
 /// soon.
 template <Function F, Scope S, class Combine>
-GMPI_DEVICE Begun exchange_quickly(const Buffers &buffers, Combine combine) {
+GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
   constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
   constexpr int at_once = 4, patience = 4096;
   State &state = *context.peer;
   Share &share = block_state().peer;
   Round &round = share.round;
   const std::uint32_t lane = thread_index();
-  const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+  const std::uint32_t bytes = round.bytes;
   const std::uint32_t packets = 1 + (bytes + packet_bytes - 1) / packet_bytes;
   const bool sends = round.in != nullptr, receives = round.out != nullptr;
   const int rank = round.rank, size = round.size, root = round.root;
   std::uint64_t *const mine = memory_of(round, rank);
-  if (lane == 0) {
-    begin_number(*round.comm, round);
-    count_call(state, sends ? bytes : 0);
-  }
-  std::uint64_t own = sends ? load_lane(buffers.in, bytes, lane, 1) : 0;
-  if (lane == 0 && sends)
-    own = packets - 1; // as write_hello() says
+  // These need nothing of each other.
+  const std::uint32_t number = load_relaxed_device(&round.comm->round) + 1;
+  std::uint64_t own = sends ? load_lane(in, bytes, lane, 1) : 0;
   __syncwarp();
-  const std::uint32_t number = round.number;
+  if (lane == 0) {
+    round.comm->round = number;
+    if (sends)
+      own = packets - 1; // as write_hello() says
+  }
   if (lane < (sends ? packets : 1))
     GMPI_NO_UNROLL
   for (int to = 0; to < size; ++to)
     if (to != rank)
       store_packet(part_of_round(memory_of(round, to), number, size, rank) + lane * packet_words,
                    own, number);
+  if (lane == 0) {
+    note_number(round, number);
+    count_call(state, sends ? bytes : 0);
+  }
   std::uint64_t value = 0;
   GMPI_NO_UNROLL
   for (int base = 0; base < size; base += at_once) {
@@ -87,29 +91,39 @@ GMPI_DEVICE Begun exchange_quickly(const Buffers &buffers, Combine combine) {
     }
   }
   const std::uint32_t received = receives ? bytes : 0;
-  store_lane<S>(buffers.out, received, lane, 1, value);
+  store_lane<S>(out, received, lane, 1, value);
   __syncwarp();
   if (lane == 0) {
     share.result.bytes = received;
     prepare_end<S>();
     tell_end_of_call<S>();
   }
-  return receives && is_local(buffers.out) ? Begun::answered : Begun::over;
+  return receives && is_local(out) ? Begun::answered : Begun::over;
+}
+
+/// Where a call's data lies.
+template <Function F> GMPI_DEVICE Buffers places_of(const Arguments &a) {
+  return buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); });
 }
 
 /// The same of an uncommon reduction.
 template <Function F, Scope S> GMPI_DEVICE Begun exchange_uncommon(const Arguments &a) {
   const Round &round = block_state().peer.round;
-  return exchange_quickly<F, S>(buffers_of(F, a, message_bytes),
+  const Buffers places = places_of<F>(a);
+  return exchange_quickly<F, S>(places.in, places.out,
                                 [&](std::uint64_t left, std::uint64_t right) {
                                   return reduce(round.reduction, round.datatype, left, right);
                                 });
 }
 
-/// Whether all blocks of the grid carry such a round, if they are all there.
-template <Scope S> GMPI_DEVICE bool is_for_all_blocks(const Buffers &buffers) {
-  return S == Scope::grid && grid_blocks() > 1 && buffers.in_bytes > warp_round_bytes &&
-         !is_local(buffers.in) && !is_local(buffers.out);
+template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
+  if (buffers.in_bytes > round_bytes || !has_room(buffers.out, buffers.out_bytes))
+    return Way::general;
+  if (buffers.in_bytes <= warp_round_bytes)
+    return Way::by_warp;
+  if (is_local(buffers.in) || is_local(buffers.out))
+    return Way::general;
+  return S == Scope::grid && grid_blocks() > 1 ? Way::all_blocks : Way::by_block;
 }
 
 /// Has all blocks carry the round. Lane 0 of the block that makes the call.
@@ -160,50 +174,60 @@ template <Scope S, bool common> GMPI_DEVICE Begun carry_round() {
   return Begun::over;
 }
 
-/// As far as a collective call comes by its block's first warp; of a grid's, it arrives. Returns
-/// exchanging where exchange_uncommon() is to follow.
-template <Function F, Scope S> GMPI_DEVICE Begun collect_quickly(const Arguments &a) {
-  BlockState &block = block_state();
-  Round &round = block.peer.round;
-  const std::uint32_t lane = thread_index();
-  unsigned long long arrived = 0;
-  if (S == Scope::grid && lane == 0)
-    arrived = begin_to_arrive(block);
-  // What needs nothing of the other blocks is done while the arrival is under way.
+/// Finds out what this rank's part in a collective call is, unless the block has made the same call
+/// before. A warp, whole. It needs nothing of other blocks.
+template <Function F, Scope S> GMPI_DEVICE void describe_quickly(const Arguments &a) {
+  Round &round = block_state().peer.round;
+  const Buffers places = places_of<F>(a);
+  const Round::Of of{
+      a.comm,     a.datatype,
+      a.op,       places.in,
+      places.out, a.count,
+      a.root,     static_cast<std::uint32_t>(F) | static_cast<std::uint32_t>(S) << 16};
+  const Round::Of last = round.of;
+  // (All of it is looked at: each branch would wait for its own.)
+  if ((last.comm == of.comm) & (last.datatype == of.datatype) & (last.op == of.op) &
+      (last.in == of.in) & (last.out == of.out) & (last.count == of.count) &
+      (last.root == of.root) & (last.function == of.function))
+    return;
+  __syncwarp();
   const Buffers buffers = buffers_of(F, a, message_bytes);
   Comm *comm = find_comm(a.comm);
   const bool ours = comm != nullptr && takes<F>(*comm, a, buffers);
   if (ours)
-    describe_round<F>(*comm, a, buffers, round, lane, 32);
-  if constexpr (S == Scope::grid) {
-    if (lane == 0) {
-      block.command = have_arrived(block, arrived);
-      round.number = static_cast<std::uint32_t>(block.result.error);
-      round.shared = block.command == GridCommand::exchange;
-    }
+    describe_round<F>(*comm, a, buffers, round, lane_index(), 32);
+  if (lane_index() == 0) {
+    round.way = ours ? way_of<S>(buffers) : Way::elsewhere;
+    round.of = of;
   }
   __syncwarp();
-  if (S == Scope::grid && block.command != GridCommand::lead)
-    return round.shared ? Begun::carrying : has_all<F>(block, a) ? Begun::over : Begun::led;
-  if (!ours)
+}
+
+/// As far as a collective call comes by its block's first warp; of a grid's, by that of the block
+/// that makes it. Returns exchanging where exchange_uncommon() is to follow.
+template <Function F, Scope S> GMPI_DEVICE Begun collect_quickly(const Arguments &a) {
+  BlockState &block = block_state();
+  Round &round = block.peer.round;
+  const Way way = round.way;
+  if (way == Way::elsewhere)
     return Begun::elsewhere;
-  if (buffers.in_bytes > round_bytes || !has_room(buffers.out, buffers.out_bytes))
+  if (way == Way::general)
     return Begun::nothing;
-  if (is_for_all_blocks<S>(buffers) && block.living_blocks == grid_blocks()) {
-    if (lane == 0)
-      begin_shared_round(block);
-    return Begun::carrying;
-  }
-  if (buffers.in_bytes <= warp_round_bytes)
+  if (way == Way::by_warp) {
+    const Buffers places = places_of<F>(a);
     return !round.common ? Begun::exchanging
-                         : exchange_quickly<F, S>(buffers, [number = round.datatype](
-                                                               std::uint64_t l, std::uint64_t r) {
-                             return reduce_common(number, l, r);
-                           });
-  if (is_local(buffers.in) || is_local(buffers.out))
-    return Begun::nothing;
-  if (lane == 0)
-    begin_number(*comm, round);
+                         : exchange_quickly<F, S>(
+                               places.in, places.out,
+                               [number = round.datatype](std::uint64_t l, std::uint64_t r) {
+                                 return reduce_common(number, l, r);
+                               });
+  }
+  if (lane_index() == 0) {
+    if (way == Way::all_blocks && block.living_blocks == grid_blocks())
+      begin_shared_round(block);
+    else
+      begin_number(*round.comm, round);
+  }
   return Begun::carrying;
 }
 

@@ -1,7 +1,7 @@
-// The quick way of short calls: the first warp of a block, whole, decides and does all there is to
-// do, between the barrier at which the block's threads meet and the one behind which the call is
-// over. What takes longer is left to the general way, and so is what others of this rank have a say
-// in.
+// The quick way of calls: the first warp of a block, whole, decides and does all there is to do,
+// between the barrier at which the block's threads meet and the one behind which the call is over.
+// What most short calls do comes before (short_device.hpp). What takes longer is left to the
+// general way, and so is what others of this rank have a say in.
 //
 // Invariant: where a call is over, or belongs to the proxy, nothing of it is left; otherwise
 // the block's begun and what it stands for say how far it has come.
@@ -12,14 +12,9 @@
 #pragma once
 
 #include "quick_long_device.hpp"
+#include "short_device.hpp"
 
 namespace gmpi::device::peer {
-
-/// As much as a warp carries with a packet in each lane, and with some in each.
-constexpr unsigned long long warp_bytes = (32 - header_packets) * packet_bytes;
-constexpr std::uint32_t lane_packets = 5;
-constexpr unsigned long long quick_bytes = (32 * lane_packets - header_packets) * packet_bytes;
-static_assert(slots_for(quick_bytes) <= 2, "receive_quickly() gives back two slots at most");
 
 /// This lane's eight of `bytes` bytes at `data`, which lanes from `headers` on carry.
 GMPI_DEVICE std::uint64_t load_lane(const void *data, unsigned long long bytes, std::uint32_t lane,
@@ -68,133 +63,6 @@ GMPI_DEVICE bool has_room(const void *to, unsigned long long bytes) {
   return !is_local(to) || bytes <= reply_data_bytes;
 }
 
-/// The eight bytes that packet `packet` of a message carries, of `bytes` in all: whole words of
-/// four bytes at an address for such. Nothing for a packet of the header, or behind the end.
-GMPI_DEVICE std::uint64_t load_words(const void *data, std::uint32_t bytes, std::uint32_t packet) {
-  const std::uint32_t at = (packet - header_packets) * packet_bytes; // a header's: beyond any end
-  auto *from = reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(data) + at);
-  const std::uint32_t low = at < bytes ? from[0] : 0;
-  const std::uint32_t high = at < bytes && at + 4 < bytes ? from[1] : 0;
-  return low | std::uint64_t(high) << 32;
-}
-/// Stores the same.
-GMPI_DEVICE void store_words(void *data, std::uint32_t bytes, std::uint32_t packet,
-                             std::uint64_t value) {
-  const std::uint32_t at = (packet - header_packets) * packet_bytes;
-  auto *to = reinterpret_cast<std::uint32_t *>(static_cast<char *>(data) + at);
-  if (at < bytes)
-    to[0] = static_cast<std::uint32_t>(value);
-  if (at < bytes && at + 4 < bytes)
-    to[1] = static_cast<std::uint32_t>(value >> 32);
-}
-
-/// Writes what a message of more than warp_bytes has beyond the first packet of each lane. Its
-/// slots follow each other from `first` on.
-GMPI_DEVICE void write_more(std::uint64_t *ring, unsigned long long first, const void *data,
-                            std::uint32_t bytes, std::uint32_t lane) {
-  const auto end = static_cast<std::uint32_t>(packets_for(bytes));
-  std::uint64_t values[lane_packets];
-  GMPI_UNROLL
-  for (std::uint32_t i = 1; i < lane_packets; ++i)
-    values[i] = load_words(data, bytes, lane + 32 * i);
-  GMPI_UNROLL
-  for (std::uint32_t i = 1; i < lane_packets; ++i)
-    if (lane + 32 * i < end)
-      store_packet(packet_at(ring, first, lane + 32 * i), values[i],
-                   lap_of(first + (lane + 32 * i) / slot_packets));
-}
-/// Reads the same.
-GMPI_DEVICE void read_more(std::uint64_t *ring, unsigned long long first, void *data,
-                           std::uint32_t bytes, std::uint32_t lane) {
-  const auto end = static_cast<std::uint32_t>(packets_for(bytes));
-  Packet packets[lane_packets];
-  GMPI_UNROLL
-  for (std::uint32_t i = 1; i < lane_packets; ++i)
-    if (lane + 32 * i < end)
-      packets[i] = Packet::load(packet_at(ring, first, lane + 32 * i));
-  GMPI_UNROLL
-  for (std::uint32_t i = 1; i < lane_packets; ++i)
-    if (lane + 32 * i < end) {
-      const std::uint32_t p = lane + 32 * i, lap = lap_of(first + p / slot_packets);
-      store_words(data, bytes, p,
-                  packets[i].shows(lap) ? packets[i].data()
-                                        : await_packet(packet_at(ring, first, p), lap));
-    }
-}
-
-/// Sends at most eager_bytes through the route that the last such message has taken: at once, or
-/// leaves the writing to the block. Does nothing where it is not known that the message can go by
-/// it. `last`: with it the call is over; of a blocking one, a longer message is sent, too.
-template <Scope S>
-GMPI_DEVICE Begun send_by_route(MPI_Comm comm, int dest, int tag, const void *data, int count,
-                                MPI_Datatype datatype, bool nonblocking, bool last) {
-  const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
-  const Route route = load_route<S>(i);
-  // (All of it is looked at: each branch would wait for its own.)
-  const bool known =
-      (route.comm == comm) & (route.datatype == datatype) & (route.dest == dest) &
-      (static_cast<std::uint32_t>(tag) <= static_cast<std::uint32_t>(context.tag_upper_bound));
-  if (!known || is_local(data))
-    return Begun::nothing;
-  if (static_cast<std::uint32_t>(count) > route.longest)
-    return last && !nonblocking && count > 0 && route.next < route.free_until
-               ? send_long_by_route<S>(i, comm, route.context, route.order, route.out, route.next,
-                                       tag, data, static_cast<std::uint64_t>(count) * route.extent)
-               : Begun::nothing;
-  const std::uint32_t bytes = static_cast<std::uint32_t>(count) * route.extent;
-  const bool in_words = ((reinterpret_cast<std::uint64_t>(data) | bytes) & 3) == 0;
-  const bool short_one = bytes <= quick_bytes && in_words;
-  const std::uint32_t slots =
-      bytes <= warp_bytes ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
-  if (route.next + slots > route.free_until)
-    return Begun::nothing;
-  State &state = *context.peer;
-  BlockState &block = block_state();
-  const std::uint32_t lane = thread_index();
-  // These need nothing of each other.
-  const std::uint64_t after = common_of(load_relaxed_device(route.order));
-  const std::uint32_t told = lane == 0 ? load_relaxed_device(&state.summary.told) : 0;
-  if (short_one) {
-    std::uint64_t value = load_words(data, bytes, lane);
-    const std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
-                                                                     << 32; // as pack_header()
-    value = lane == 0 ? head : lane == 1 ? bytes : lane == 2 ? after : value;
-    if (lane < header_packets + (bytes + packet_bytes - 1) / packet_bytes)
-      store_packet(packet_at(route.out, route.next, lane), value, lap_of(route.next));
-    if (bytes > warp_bytes)
-      write_more(route.out, route.next, data, bytes, lane);
-  } else if (lane == 0) {
-    block.peer.request = nothing;
-    block.peer.waits = false;
-    block.peer.answers = nonblocking;
-    block.peer.step = {Step::write,
-                       false,
-                       0,
-                       slots,
-                       {route.out,
-                        nullptr,
-                        route.next,
-                        static_cast<unsigned char *>(const_cast<void *>(data)),
-                        bytes,
-                        {MessageKind::eager, route.context, 0, 0, tag, bytes, after}},
-                       nullptr};
-  }
-  __syncwarp(); // the data has been read, and the route
-  if (lane == 0) {
-    if (short_one && last) {
-      prepare_end<S>();
-      tell_end_of_call<S>();
-    }
-    routes_of<S>().route[i].next = route.next + slots;
-    increase_relaxed_device(route.order, slots * one_owned);
-    count_call(state, bytes);
-    if (told != 0)
-      tell_progress(state);
-  }
-  return short_one ? Begun::over : last ? Begun::carrying : Begun::exchanging;
-}
-static_assert(std::uint32_t(MessageKind::eager) == 0 && header_packets == 3);
-
 /// Sends at most eager_bytes through the common channel: at once, or leaves it to the block.
 /// `last`: with it the call is over.
 template <Scope S>
@@ -239,103 +107,58 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
   return Begun::over;
 }
 
-/// Receives from a rank that is named: at most quick_bytes at once; a longer message is left to the
-/// block.
-template <Scope S>
-GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, int tag, void *data,
-                                  unsigned long long room, bool want_status, Share &share) {
-  constexpr unsigned headers = (1u << header_packets) - 1;
-  const std::uint32_t lane = thread_index(), peer = comm.peer_of[source];
-  Position at;
-  if (!try_hold_channels(state, peer, at))
-    return Begun::nothing;
-  const Channel &common = state.channels[peer], &owned = state.channels[owned_channel(peer)];
-  const std::uint64_t *from_common = packet_at(common.in, at.common, lane);
-  const std::uint64_t *from_owned = packet_at(owned.in, at.owned, lane);
-  std::uint32_t *const freed_common = common.in_freed + at.common % channel_slots;
-  std::uint32_t *const freed_owned = owned.in_freed + at.owned % channel_slots;
-  const std::uint32_t lap_common = lap_of(at.common), lap_owned = lap_of(at.owned);
-  const bool simple =
-      !want_status && !is_local(data) && (reinterpret_cast<std::uint64_t>(data) & 3) == 0;
+/// Looks for what comes next from `peer`; the warp holds the channels. False where others of this
+/// rank have a say, or it takes long.
+GMPI_DEVICE bool await_next(State &state, std::uint32_t peer, const Position &at,
+                            Arrived &arrived) {
   Patience patience;
-  Packet packet{};
-  Header header{};
-  bool by_owned;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
-    Summary summary{};
-    if (lane == 0)
-      summary = look(state);
-    packet = Packet::load(from_owned);
-    const Packet other = Packet::load(from_common);
-    // (Its turn it is, says the last packet of its header.)
-    by_owned = true;
-    unsigned arrived = __ballot_sync(
-        whole_warp, packet.shows(lap_owned) & (lane != 2 || at.allows(max_peers, packet.data())));
-    if ((arrived & headers) != headers) {
-      by_owned = false;
-      packet = other;
-      arrived = __ballot_sync(whole_warp, packet.shows(lap_common) &
-                                              (lane != 2 || at.allows(0, packet.data())));
+    const Summary summary = look(state);
+    Packet packet;
+    const std::uint32_t channel = find_next_as_warp(state, peer, at, packet);
+    if (__any_sync(whole_warp, is_contended(summary) || patience.ends(turns)))
+      return false;
+    if (channel != max_channels) {
+      arrived = {at.common, at.owned, channel,
+                 unpack_header(of_lane(packet.data(), 0), of_lane(packet.data(), 1), 0)};
+      return true;
     }
-    bool stop = lane == 0 && (is_contended(summary) || patience.ends(turns));
-    if ((arrived & headers) == headers) {
-      header = unpack_header(__shfl_sync(whole_warp, packet.data(), 0),
-                             __shfl_sync(whole_warp, packet.data(), 1), 0);
-      const bool ours = is_for(header, comm, tag);
-      if (ours && header.kind == MessageKind::announced && !is_local(data) &&
-          !__any_sync(whole_warp, stop)) {
-        const std::uint32_t channel = by_owned ? owned_channel(peer) : peer;
-        return receive_long<S>(state, comm, source, tag, data, room, channel, at, header,
-                               want_status, share);
-      }
-      stop = stop || !ours || !has_data(header);
-      const unsigned wanted =
-          header.bytes < warp_bytes
-              ? (2u << (header_packets - 1 + (static_cast<unsigned>(header.bytes) + 7) / 8)) - 1
-              : whole_warp;
-      if (!__any_sync(whole_warp, stop) && (arrived & wanted) == wanted)
-        break;
-    }
-    if (__any_sync(whole_warp, stop)) {
-      if (lane == 0)
-        let_channels_go(state, peer, at);
-      return Begun::nothing;
-    }
-    if (lane == 0)
+    if (lane_index() == 0)
       relax();
   }
-  const std::uint32_t lap = by_owned ? lap_owned : lap_common;
-  const bool fits = header.bytes <= room;
-  if (simple && header.kind == MessageKind::eager && fits && header.bytes <= quick_bytes &&
-      (header.bytes & 3) == 0) { // what most are
-    const auto bytes = static_cast<std::uint32_t>(header.bytes);
-    store_words(data, bytes, lane, packet.data());
-    if (bytes > warp_bytes)
-      read_more(by_owned ? owned.in : common.in, by_owned ? at.owned : at.common, data, bytes,
-                lane);
-    __syncwarp();
-    if (lane == 0) {
-      const unsigned long long first = by_owned ? at.owned : at.common;
-      const bool two = packets_for(bytes) > slot_packets;
-      (by_owned ? at.owned : at.common) += two ? 2 : 1;
+}
+
+/// Takes what has arrived from `source`, if it is what is to be received: at most warp_bytes at
+/// once; a longer message is left to the block. The warp holds the channels, which are given back.
+template <Scope S>
+GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int tag, void *data,
+                               unsigned long long room, bool want_status, const Arrived &arrived,
+                               Share &share) {
+  const std::uint32_t lane = thread_index(), peer = comm.peer_of[source];
+  const std::uint32_t channel = arrived.channel;
+  const Position at{arrived.common, arrived.owned};
+  const Header header = arrived.header;
+  const bool ours = is_for(header, comm, tag);
+  if (ours && header.kind == MessageKind::announced && !is_local(data))
+    return receive_long<S>(state, comm, source, tag, data, room, channel, at, header, want_status,
+                           share);
+  if (!ours || !has_data(header)) {
+    if (lane == 0)
       let_channels_go(state, peer, at);
-      prepare_end<S>();
-      tell_end_of_call<S>();
-      store_relaxed_system(by_owned ? freed_owned : freed_common, lap);
-      if (two)
-        free_share(by_owned ? owned.in_freed : common.in_freed, first + 1, first + 2, 0, 1);
-    }
-    return Begun::over;
+    return Begun::nothing;
   }
-  const bool whole = header.bytes <= warp_bytes, answered = want_status || is_local(data);
-  const unsigned long long end = header.bytes < room ? header.bytes : room;
-  if (whole)
-    store_lane<S>(data, end, lane, header_packets, packet.data());
+  const Channel &its = state.channels[channel];
+  const unsigned long long next = at.in(channel);
+  const bool fits = header.bytes <= room, whole = header.bytes <= warp_bytes;
+  const bool answered = want_status || is_local(data);
+  if (whole) {
+    const bool carries = lane >= header_packets && lane < packets_for(header.bytes);
+    store_lane<S>(data, header.bytes < room ? header.bytes : room, lane, header_packets,
+                  carries ? await_packet(packet_at(its.in, next, lane), lap_of(next)) : 0);
+  }
   __syncwarp();
   if (lane == 0) {
-    const std::uint32_t channel = by_owned ? owned_channel(peer) : peer;
-    const unsigned long long next = by_owned ? at.owned : at.common;
     take_found(state, channel, at, header);
     if (!(whole && fits) || answered) {
       auto *to = is_local(data) ? block_state().small : static_cast<unsigned char *>(data);
@@ -349,12 +172,34 @@ GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, in
       tell_end_of_call<S>();
     }
     if (whole)
-      store_relaxed_system(by_owned ? freed_owned : freed_common, lap);
+      free_share(its.in_freed, next, next + 1, 0, 1);
   }
   return !fits      ? Begun::receiving
          : !whole   ? Begun::carrying
          : answered ? Begun::answered
                     : Begun::over;
+}
+
+/// Receives from a rank that is named. `begun`: found where the next message has arrived.
+template <Scope S>
+GMPI_DEVICE Begun receive_quickly(State &state, const Comm &comm, int source, int tag, void *data,
+                                  unsigned long long room, bool want_status, Begun begun,
+                                  Share &share) {
+  const std::uint32_t peer = comm.peer_of[source];
+  Arrived arrived;
+  if (begun == Begun::found) {
+    arrived = share.arrived;
+  } else {
+    Position at;
+    if (!try_hold_channels(state, peer, at))
+      return Begun::nothing;
+    if (!await_next(state, peer, at, arrived)) {
+      if (thread_index() == 0)
+        let_channels_go(state, peer, at);
+      return Begun::nothing;
+    }
+  }
+  return take_arrived<S>(state, comm, source, tag, data, room, want_status, arrived, share);
 }
 
 /// What a call returns that has received nothing.
@@ -372,11 +217,12 @@ template <Function F, Scope S> GMPI_DEVICE void return_nothing(Share &share, boo
 /// MPI_Sendrecv's other half, once the message has been sent.
 template <Scope S>
 GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Arguments &a,
-                                     const Buffers &buffers, bool want_status, Share &share) {
+                                     const Buffers &buffers, bool want_status, Begun begun,
+                                     Share &share) {
   if (thread_index() == 0)
     share.sending = nothing;
-  Begun begun = receive_quickly<S>(state, comm, a.source, a.recv_tag, buffers.out,
-                                   buffers.out_bytes, want_status, share);
+  begun = receive_quickly<S>(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
+                             want_status, begun, share);
   if (begun != Begun::nothing)
     return begun;
   if (thread_index() == 0) {
@@ -426,9 +272,21 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
   return share.place == nothing ? answer_with_request<S>(request, share) : Begun::receiving;
 }
 
-/// As far as the call comes quickly. The block's first warp, whole; in a call of grid scope, that
-/// of the block that makes it.
-template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a) {
+/// Announces a long message by the route, if that leads there; else it does nothing.
+template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a, const Buffers &buffers) {
+  const std::uint32_t i = static_cast<std::uint32_t>(a.dest) % Routes::most;
+  const Route route = load_route<S>(i);
+  return leads_to(route, a.comm, a.dest, a.send_tag, a.send_datatype) && !is_local(buffers.in) &&
+                 route.next < route.free_until
+             ? send_long_by_route<S>(i, a.comm, route.context, route.order, route.out, route.next,
+                                     a.send_tag, buffers.in, buffers.in_bytes)
+             : Begun::nothing;
+}
+
+/// Goes on with a call that has come as far as `begun`: nothing, found or sent; as far as it comes
+/// quickly. The block's first warp, whole; in a call of grid scope, that of the block that makes
+/// it.
+template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &a, Begun begun) {
   constexpr bool sends = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
   Comm *comm = find_comm(a.comm);
@@ -444,12 +302,17 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   if constexpr (!(sends || receives))
     return Begun::nothing;
   const bool want_status = wants_status(a);
+  if (F == Function::Sendrecv && begun != Begun::nothing)
+    return receive_after_send<S>(state, *comm, a, buffers, want_status, begun, share);
   if (sends && buffers.in_bytes > eager_bytes) {
     if (F == Function::Sendrecv && (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL))
       return Begun::nothing;
-    if constexpr (F == Function::Send)
-      return send_long<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                          a.send_datatype, share);
+    if constexpr (F == Function::Send) {
+      begun = send_long_quickly<S>(a, buffers);
+      return begun != Begun::nothing ? begun
+                                     : send_long<S>(state, *comm, a.dest, a.send_tag, buffers.in,
+                                                    buffers.in_bytes, a.send_datatype, share);
+    }
     if constexpr (F == Function::Sendrecv)
       return begin_exchange<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
                                a.send_datatype, a.source, a.recv_tag, buffers.out,
@@ -473,52 +336,54 @@ template <Function F, Scope S> GMPI_DEVICE Begun try_quickly(const Arguments &a)
   if constexpr (F == Function::Sendrecv) {
     if (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL)
       return Begun::nothing;
-    Begun begun = send_by_route<S>(a.comm, a.dest, a.send_tag, buffers.in, a.send_count,
-                                   a.send_datatype, true, false);
-    if (begun == Begun::nothing)
-      begun = send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                              a.send_datatype, true, false, share);
+    begun = send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                            a.send_datatype, true, false, share);
     if (begun == Begun::over)
-      begun = receive_after_send<S>(state, *comm, a, buffers, want_status, share);
+      begun = receive_after_send<S>(state, *comm, a, buffers, want_status, Begun::nothing, share);
     return begun;
   } else if constexpr (receives)
     return receive_quickly<S>(state, *comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
-                              want_status, share);
+                              want_status, begun, share);
   else {
     return_nothing<F, S>(share, false);
-    Begun begun = send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                                  a.send_datatype, F == Function::Isend, true, share);
+    begun = send_quickly<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                            a.send_datatype, F == Function::Isend, true, share);
     return begun == Begun::over && F == Function::Isend ? Begun::answered : begun;
   }
 }
 
-/// Whether begin_quickly() has anything to do in such a call.
-template <Function F> constexpr bool goes_by_route = F == Function::Send || F == Function::Isend;
+/// Whether a call begins with send_short(), and with receive_short().
+template <Function F>
+constexpr bool sends_short = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
+template <Function F>
+constexpr bool receives_short = F == Function::Recv || F == Function::Sendrecv;
 
 /// Whether such a call may come as far as Begun::storing.
 template <Function F>
 constexpr bool stores_quickly = F == Function::Send || F == Function::Sendrecv;
 
-/// Begins a call with what its block's first warp, whole, can do of it without much ado; the
-/// threads have met. Returns how far it has come; where it has not, go_on_quickly() is to follow.
-template <Function F, Scope S> GMPI_DEVICE Begun begin_quickly(const Arguments &a) {
-  constexpr bool nonblocking = F == Function::Isend;
-  Begun begun = Begun::nothing;
-  if (!arrives_to_lead<F, S>(a, begun))
-    return begun;
-  return_nothing<F, S>(block_state().peer, false); // before the other blocks are told
-  begun = send_by_route<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
-                           nonblocking, true);
-  return nonblocking && begun == Begun::over ? Begun::answered : begun;
+/// Begins a call that sends with what its block's first warp, whole, can do of it without much ado.
+/// Returns how far it has come.
+template <Function F, Scope S> GMPI_DEVICE Begun send_short(const Arguments &a) {
+  constexpr Begun then = F == Function::Send    ? Begun::over
+                         : F == Function::Isend ? Begun::answered
+                                                : Begun::sent;
+  if (F == Function::Isend)
+    return_nothing<F, S>(block_state().peer, false); // before the other blocks are told
+  // What is received behind it must be as MPI wants it, before it is sent.
+  if (F == Function::Sendrecv &&
+      (a.recv_datatype != a.send_datatype || a.recv_count < 0 ||
+       (a.recv_tag < 0 && a.recv_tag != MPI_ANY_TAG) || is_local(a.recv_buffer)))
+    return Begun::nothing;
+  return send_short<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
+                       F == Function::Sendrecv ? a.source : 0, then);
 }
-template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &a) {
-  if constexpr (!goes_by_route<F>) {
-    Begun begun;
-    if (!arrives_to_lead<F, S>(a, begun))
-      return begun;
-  }
-  arrive_alone<S>();
-  return try_quickly<F, S>(a);
+
+/// Receives the same way. `begun`: nothing, or sent; so it stays where nothing has happened.
+template <Function F, Scope S> GMPI_DEVICE Begun receive_short(const Arguments &a, Begun begun) {
+  const Begun now = receive_short<S>(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,
+                                     a.recv_datatype, wants_status(a));
+  return now == Begun::nothing ? begun : now;
 }
 
 /// Has all of the block's threads, in whose number none is missing, carry the last step of a call.
@@ -564,7 +429,8 @@ template <Scope S> GMPI_DEVICE Begun write_and_receive(const Arguments &a) {
   __syncthreads();
   return receive_together<S>([&] {
     return receive_after_send<S>(*context.peer, *find_comm(a.comm), a,
-                                 buffers_of(F, a, message_bytes), wants_status(a), share);
+                                 buffers_of(F, a, message_bytes), wants_status(a), Begun::nothing,
+                                 share);
   });
 }
 
@@ -582,7 +448,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun store_quickly(const Arguments &
     const bool want_status = wants_status(a);
     return share.long_call.receiving != nothing
                ? end_exchange<S>(state, a.source, buffers.out_bytes, want_status, share)
-               : receive_after_send<S>(state, *find_comm(a.comm), a, buffers, want_status, share);
+               : receive_after_send<S>(state, *find_comm(a.comm), a, buffers, want_status,
+                                       Begun::nothing, share);
   });
 }
 

@@ -279,7 +279,6 @@ GMPI_NOINLINE Begun send_long_by_route(std::uint32_t i, MPI_Comm comm, std::uint
   const std::uint32_t slot = of_lane(lane == 0 ? kept_slot<S>() : no_slot, 0);
   if (slot == no_slot || peer >= state.near_peers)
     return Begun::nothing;
-  arrive_alone<S>();
   // These need nothing of each other.
   const std::uint64_t after = common_of(load_relaxed_device(order));
   const std::uint32_t serial = lane == 0 ? next_use(state, slot, true) : 0;

@@ -37,8 +37,29 @@ enum class Reduction : std::uint32_t {
   bxor
 };
 
+/// How a block, or a grid, sets about a collective call.
+enum class Way : std::uint32_t {
+  elsewhere,  ///< by the proxy
+  general,    ///< in steps that nobody hurries
+  by_warp,    ///< a warp carries its only round, with a packet in each lane
+  by_block,   ///< or all of the block
+  all_blocks, ///< or all blocks of the grid, if they are all there
+};
+
 /// One rank's part in a round of a collective call.
 struct Round {
+  /// The call that this was made from, by a block that then makes the same one again; comm is 0
+  /// where it was not made so.
+  struct Of {
+    MPI_Comm comm;
+    MPI_Datatype datatype;
+    MPI_Op op;
+    const void *in;
+    void *out;
+    std::int32_t count, root;
+    std::uint32_t function; ///< and scope
+  } of;
+  Way way;
   /// Of so many ranks the memory is known without a look at the communicator, which lies far away.
   static constexpr std::uint32_t near_ranks = 8;
 

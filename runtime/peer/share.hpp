@@ -2,6 +2,7 @@
 // a thread alone, in its own.
 #pragma once
 
+#include "../mpi/begun.hpp"
 #include "../queue/context.hpp"
 
 namespace gmpi::peer {
@@ -36,15 +37,38 @@ struct LongCall {
   unsigned long long next;
 };
 
+/// A short message that all of a block write, or whose data they read: see span_device.hpp.
+struct Span {
+  std::uint64_t *ring;
+  std::uint32_t *freed; ///< where slots that are read are given back; null: it is written
+  unsigned char *data;
+  unsigned long long first; ///< the message's first slot
+  std::uint32_t bytes;
+  Begun then;                       ///< how far its call has come when it has been carried
+  std::uint32_t route;              ///< of one that is written
+  std::uint32_t peer;               ///< of one that is read: whose channels are held
+  unsigned long long common, owned; ///< and how far they are read then
+  std::uint32_t told;               ///< when it has been written: waits that the proxy knows of
+};
+
+/// A message that a block's first warp has found, while it holds its channels.
+struct Arrived {
+  unsigned long long common, owned; ///< how far this rank has come in these
+  std::uint32_t channel;            ///< the message's
+  Header header;
+};
+
 struct Share {
+  Span span;
+  Arrived arrived;
   Work work;
   Step step;
   Wait wait;
   Round round;
   std::uint32_t carried; ///< of a block's carriers of several rounds, so many have done their share
-  std::uint32_t request;    ///< what is left of a call, or `nothing`
-  std::uint32_t sending;    ///< of a matched MPI_Sendrecv, what is left of its other half, likewise
-  std::uint32_t place;      ///< where its message has been kept, or `nothing`
+  std::uint32_t request; ///< what is left of a call, or `nothing`
+  std::uint32_t sending; ///< of a matched MPI_Sendrecv, what is left of its other half, likewise
+  std::uint32_t place;   ///< where its message has been kept, or `nothing`
   LongCall long_call;
   std::uint64_t *landed;    ///< where the receiver is told that a message has been stored, with
   std::uint32_t landed_lap; ///< that lap

@@ -144,6 +144,15 @@ GMPI_DEVICE unsigned long long add_relaxed_device(unsigned long long *to,
                : "memory");
   return old;
 }
+/// The same for a thread that does something else until it looks at the answer. (As far as nvcc
+/// knows, each lane adds another number. Else it makes one atomic of all lanes', and has them wait
+/// for the answer at once.)
+GMPI_DEVICE unsigned long long add_in_flight_device(unsigned long long *to,
+                                                    unsigned long long value) {
+  std::uint32_t lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return add_relaxed_device(to, value + lane / 32);
+}
 /// Whoever sees this sees what was written before.
 GMPI_DEVICE void increase_release_device(std::uint32_t *what, std::uint32_t by) {
   asm volatile("red.add.release.gpu.global.u32 [%0], %1;" ::"l"(what), "r"(by) : "memory");
@@ -311,6 +320,9 @@ template <class T> T load_relaxed_device(const T *from) {
 }
 inline unsigned long long add_relaxed_device(unsigned long long *to, unsigned long long value) {
   return __atomic_fetch_add(in_global(to), value, __ATOMIC_ACQ_REL);
+}
+inline unsigned long long add_in_flight_device(unsigned long long *to, unsigned long long value) {
+  return add_relaxed_device(to, value);
 }
 inline void increase_relaxed_device(unsigned long long *what, unsigned long long by) {
   __atomic_fetch_add(in_global(what), by, __ATOMIC_ACQ_REL);

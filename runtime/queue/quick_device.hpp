@@ -159,16 +159,9 @@ template <Scope S> GMPI_NOINLINE Begun await_answer() {
   return begun;
 }
 
-/// Hands a call that communicates over to the proxy. `begun`: unmet, or elsewhere where its grid
-/// has met. Returns how far the call has come.
-template <Function F, Scope S>
-GMPI_DEVICE Begun ask_quickly(Site site, const Arguments &a, Begun begun) {
+/// Hands a call that communicates over to the proxy. Returns how far the call has come.
+template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Arguments &a) {
   constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
-  if (begun == Begun::unmet) {
-    if (!arrives_to_lead<F, S>(a, begun))
-      return begun;
-    arrive_alone<S>();
-  }
   if (goes_nowhere(F, a))
     return Begun::elsewhere;
   BlockState &block = block_state();
@@ -432,15 +425,6 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
   if (begun == Begun::answered)
     end_as_warp<S>();
   return begun;
-}
-
-/// The same from the beginning.
-template <Function F, Scope S> GMPI_DEVICE Begun complete_quickly(Site site, const Arguments &a) {
-  Begun begun = Begun::unmet;
-  if (!arrives_to_lead<F, S>(a, begun))
-    return begun;
-  arrive_alone<S>();
-  return go_on_completing<F, S>(site, a, 0);
 }
 
 } // namespace gmpi::device
