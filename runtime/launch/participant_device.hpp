@@ -69,8 +69,8 @@ struct BlockState {
   std::uint32_t meetings;      ///< of all blocks, so far
   std::uint32_t living_blocks; ///< while this block leads: no block can leave meanwhile
   GridCommand command;
-  Begun begun;              ///< how far the first warp has come with a call
-  std::uint32_t completed;  ///< requests of MPI_Waitall that it has seen the end of
+  Begun begun;             ///< how far the first warp has come with a call
+  std::uint32_t completed; ///< requests of MPI_Waitall that it has seen the end of
   /// For this block's blocking calls, or one of no_slot, unknown_slot; and for those that take two.
   std::uint32_t own_slot, second_slot;
   std::uint32_t slot_taken; ///< 1: by one of its threads
@@ -90,10 +90,11 @@ struct BlockState {
   std::uint64_t reply[reply_words];                       ///< its last Reply, packed
   alignas(16) unsigned char small[reply_data_bytes + 12]; ///< the data that came with it
   CallResult result;
-  peer::Share peer;           ///< what the leader of a call from kernel to kernel tells the others
-  peer::Routes routes;        ///< of calls of this block's and its threads'
-  peer::Source sources[peer::Source::most]; ///< of calls of this block's
-  std::uint32_t routes_taken; ///< 1: a thread's
+  peer::Share peer;    ///< what the leader of a call from kernel to kernel tells the others
+  peer::Routes routes; ///< of calls of this block's and its threads'
+  peer::Source sources[peer::Source::most];   ///< of calls of this block's, and its grid's
+  peer::Route remembered[peer::Routes::most]; ///< the launch's, as they were
+  std::uint32_t routes_taken;                 ///< 1: a thread's
 };
 
 #ifdef GMPI_DEVICE_CPU
@@ -307,6 +308,8 @@ public:
       block.slot_taken = 0;
       block.peer.round.of.comm = MPI_Comm{};
       for (peer::Route &route : block.routes.route)
+        route.comm = MPI_Comm{};
+      for (peer::Route &route : block.remembered)
         route.comm = MPI_Comm{};
       for (peer::Source &source : block.sources)
         source.comm = MPI_Comm{};

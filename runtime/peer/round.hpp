@@ -73,7 +73,7 @@ struct Round {
   unsigned char *out;      ///< null: the result is not wanted
   std::uint32_t bytes;
   std::uint64_t length; ///< of a call of several rounds, in bytes: `number` is the first
-  int root; ///< of MPI_Bcast: the only part; else below 0
+  int root;             ///< of MPI_Bcast: the only part; else below 0
   Reduction reduction;
   Number datatype;
   bool common; ///< kernels combine such without a call

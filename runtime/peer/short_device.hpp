@@ -4,8 +4,8 @@
 // rest (span_device.hpp).
 //
 // Invariant: whatever is unusual is left to others, before anything has happened, or with
-// block.peer.arrived. The functions here call none, and are part of whoever calls them: so hardly a
-// register has to be saved, and what can be is under way together.
+// block.peer.arrived. All of this is part of the kernel, and what most calls do calls nothing: so
+// hardly a register has to be saved, and what can be is under way together.
 #pragma once
 
 #include "receive_device.hpp"
@@ -50,54 +50,72 @@ GMPI_DEVICE bool leads_to(const Route &route, MPI_Comm comm, int dest, int tag,
 /// there, its slots are known to be free, and `source` is a rank, too; else nothing has happened.
 /// Returns `then`, or that all of the block are to carry a span. `then`: over, where the call is
 /// over with it; or answered, or sent.
+///
+/// A launch's routes lie far away. But most of a route does not change, so a block remembers those
+/// by which it has sent for its grid: what it says of memory to look at is in flight with the route
+/// itself.
 template <Scope S>
 GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data, int count,
                              MPI_Datatype datatype, int source, Begun then) {
   static_assert(std::uint32_t(MessageKind::eager) == 0 && header_packets == 3);
   const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
-  const Route route = load_route<S>(i);
-  const std::uint32_t bytes = static_cast<std::uint32_t>(count) * route.extent;
+  const std::uint32_t lane = lane_index();
+  State &state = *context.peer;
+  const Route now = load_route<S>(i);
+  Route near = now;
+  if constexpr (S == Scope::grid) {
+    near = block_state().remembered[i];
+    if (!leads_to(near, comm, dest, tag, datatype)) {
+      near = now;
+      __syncwarp();
+      if (lane == 0)
+        block_state().remembered[i] = now;
+      __syncwarp();
+    }
+  }
+  const std::uint32_t bytes = static_cast<std::uint32_t>(count) * near.extent;
   const bool by_warp = bytes <= warp_bytes;
-  const std::uint32_t slots = by_warp ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
-  if (!leads_to(route, comm, dest, tag, datatype) ||
-      static_cast<std::uint32_t>(count) > route.longest || route.next + slots > route.free_until ||
-      static_cast<std::uint32_t>(source) >= route.size || !is_in_words(data, bytes) ||
+  if (!leads_to(near, comm, dest, tag, datatype) ||
+      static_cast<std::uint32_t>(count) > near.longest ||
+      static_cast<std::uint32_t>(source) >= near.size || !is_in_words(data, bytes) ||
       is_local(data))
     return Begun::nothing;
-  State &state = *context.peer;
-  const std::uint32_t lane = lane_index();
   // These need nothing of each other.
-  const std::uint64_t order = load_relaxed_device(route.order);
+  const std::uint64_t order = load_relaxed_device(near.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
   const std::uint64_t words = by_warp ? load_words(data, bytes, lane) : 0;
+  const std::uint32_t slots = by_warp ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
+  if (now.next + slots > now.free_until ||
+      (S == Scope::grid && (now.order != near.order || !leads_to(now, comm, dest, tag, datatype))))
+    return Begun::nothing;
   if (!by_warp && lane == 0) {
     Span &span = block_state().peer.span;
-    span.ring = route.out;
+    span.ring = now.out;
     span.freed = nullptr;
     span.data = static_cast<unsigned char *>(const_cast<void *>(data));
-    span.first = route.next;
+    span.first = now.next;
     span.bytes = bytes;
     span.then = then;
     span.route = i;
   }
-  const std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
+  const std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(now.context)
                                                                    << 32; // as pack_header()
   const std::uint64_t value = lane == 0   ? head
                               : lane == 1 ? bytes
                               : lane == 2 ? common_of(order)
                                           : words;
   if (lane < header_packets + (by_warp ? (bytes + packet_bytes - 1) / packet_bytes : 0))
-    store_packet(packet_at(route.out, route.next, lane), value, lap_of(route.next));
+    store_packet(packet_at(now.out, now.next, lane), value, lap_of(now.next));
   if (!by_warp)
-    return way_of_span(bytes, data, route.next);
+    return way_of_span(bytes, data, now.next);
   __syncwarp(); // the data has been read, and the route
   if (lane == 0) {
-    increase_relaxed_device(route.order, one_owned);
+    increase_relaxed_device(now.order, one_owned);
     if (then != Begun::sent) {
       prepare_end<S>(then != Begun::over); // what it has read nobody else needs
       tell_end_of_call<S>();
     }
-    routes_of<S>().route[i].next = route.next + 1;
+    routes_of<S>().route[i].next = now.next + 1;
     count_call(state, bytes);
     if (told != 0)
       tell_progress(state);
@@ -124,8 +142,8 @@ GMPI_DEVICE void note_short(Share &share, int source, int tag, std::uint32_t byt
 }
 
 /// Has the block remember a rank of this datatype's messages, if there is such a one. A warp.
-GMPI_DEVICE bool remember_source(const State &state, MPI_Comm handle, int rank,
-                                 MPI_Datatype datatype) {
+GMPI_OUT_OF_LINE bool remember_source(MPI_Comm handle, int rank, MPI_Datatype datatype) {
+  const State &state = *context.peer;
   const Comm *comm = find_comm(handle);
   const std::int32_t extent = find_datatype(datatype).extent;
   if (comm == nullptr || rank < 0 || rank >= comm->size || extent == 0)
@@ -150,36 +168,23 @@ GMPI_DEVICE bool remember_source(const State &state, MPI_Comm handle, int rank,
   return true;
 }
 
-/// What a warp sees of both channels from a rank, a packet of each in a lane.
-struct Fronts {
-  const std::uint64_t *from[2];
-  std::uint32_t laps[2];
-  Packet packet;       ///< of the message that is next
-  bool by_owned;       ///< its channel
-  std::uint32_t there; ///< bits: lanes whose packet has come
+/// Finds out how far this rank has come in the channels from a rank that the block remembers. A
+/// lane.
+GMPI_DEVICE void renew_source(const State &state, Source &known, unsigned long long word) {
+  known.word = word & ~locked;
+  known.owned = position_of(state, known.peer, word).owned;
+}
 
-  GMPI_DEVICE Fronts(const Source &source, const Position &at, std::uint32_t lane)
-      : from{packet_at(source.in[0], at.common, lane), packet_at(source.in[1], at.owned, lane)},
-        laps{lap_of(at.common), lap_of(at.owned)}, packet{}, by_owned(false), there(0) {}
-
-  /// Looks at them. Whether there is a header whose turn it is.
-  GMPI_DEVICE bool look(const Position &at, std::uint32_t lane) {
-    constexpr unsigned headers = (1u << header_packets) - 1;
-    const Packet common = Packet::load(from[0]);
-    packet = Packet::load(from[1]);
-    const bool is_third = lane + 1 == header_packets; // it says what is to come before
-    by_owned = true;
-    there = __ballot_sync(whole_warp, packet.shows(laps[1]) &
-                                          (!is_third | at.allows(max_peers, packet.data())));
-    if ((there & headers) == headers)
-      return true;
-    by_owned = false;
-    packet = common;
-    there = __ballot_sync(whole_warp,
-                          common.shows(laps[0]) & (!is_third | at.allows(0, common.data())));
-    return (there & headers) == headers;
-  }
-};
+/// The same before a grid's call, of which any block may make one: what it finds is right if
+/// nobody else receives from that rank meanwhile.
+template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source) {
+  if (S != Scope::grid || grid_blocks() == 1 || lane_index() != 0)
+    return;
+  Source &known = block_state().sources[static_cast<std::uint32_t>(source) % Source::most];
+  const State &state = *context.peer;
+  if (known.comm == comm && known.source == source)
+    renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
+}
 
 /// Receives what comes next from a rank that is named, if it is a message of whole words that fits
 /// into memory of all of the block. Else nothing has happened; or the message is found, and the
@@ -191,129 +196,131 @@ struct Fronts {
 template <Scope S>
 GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, int count,
                                 MPI_Datatype datatype, bool want_status) {
-  constexpr unsigned most_turns = 1u << 14; // then it is time to say what is waited for
+  constexpr unsigned headers = (1u << header_packets) - 1;
+  constexpr unsigned look_again = 16;               // turns
+  constexpr unsigned most_turns = look_again << 10; // then it is time to say what is waited for
   BlockState &block = block_state();
   State &state = *context.peer;
   const std::uint32_t lane = lane_index();
   Source &known = block.sources[static_cast<std::uint32_t>(source) % Source::most];
   if (count < 0 || (tag < 0 && tag != MPI_ANY_TAG) || !is_in_words(data, 0) || is_local(data))
     return Begun::nothing;
-  const bool remembered =
-      (known.comm == comm) & (known.datatype == datatype) & (known.source == source);
-  if (!remembered && !remember_source(state, comm, source, datatype))
+  if (!((known.comm == comm) & (known.datatype == datatype) & (known.source == source)) &&
+      !remember_source(comm, source, datatype))
     return Begun::nothing;
-  const Source &from = known;
-  const std::uint64_t room = std::uint64_t(static_cast<std::uint32_t>(count)) * from.extent;
-  // What an eager message's first header packet has to say, where the tag matters.
-  const std::uint64_t wanted = static_cast<std::uint32_t>(tag) | std::uint64_t(from.context) << 32;
-  const std::uint64_t ignored = tag == MPI_ANY_TAG ? 0xffffffffu : 0;
-  unsigned long long *const word_at = &state.receiving[from.peer].next;
-  unsigned long long word = from.word;
-  Position at{common_of(word), from.owned};
-  if (!remembered || (S == Scope::grid && grid_blocks() > 1)) {
-    word = load_relaxed_device(word_at);
-    at = position_of(state, from.peer, word);
-    word = of_lane(word, 0);
-    at = {common_of(word), of_lane(at.owned, 0)};
-    if ((word & locked) != 0)
-      return Begun::nothing;
-  }
-  Fronts fronts(from, at, lane);
-  unsigned long long found = word;
-  if (lane == 0)
-    found = cas_relaxed_device(word_at, word, word | locked); // in flight
-  bool is_second = false;                                     // attempt
-  std::uint64_t first, second;                                // of the header
+  unsigned long long *const word_at = &state.receiving[known.peer].next;
+  Position at;
+  Packet owned, common;
+  std::uint32_t lap_owned, lap_common;
+  const std::uint64_t *from_owned, *from_common;
   GMPI_NO_UNROLL
-  for (unsigned turns = 0;; ++turns) {
-    Summary summary{};
-    if (turns % 4 == 0)
-      summary = look(state);
-    const bool comes = fronts.look(at, lane);
-    if (turns == 0) {
-      found = of_lane(found, 0);
-      if (found != word && (is_second || (found & locked) != 0))
-        return Begun::nothing;
-      if (found != word) { // somebody else has received from that rank
-        is_second = true;
-        word = found;
-        at = position_of(state, from.peer, word);
-        at.owned = of_lane(at.owned, 0);
-        fronts = Fronts(from, at, lane);
-        if (lane == 0)
-          found = cas_relaxed_device(word_at, word, word | locked);
-        turns = ~0u;
-        continue;
-      }
-    }
+  for (bool is_second = false;; is_second = true) {
+    const unsigned long long word = known.word;
+    at = {common_of(word), known.owned};
+    unsigned long long before = word;
+    if (lane == 0)
+      before = cas_relaxed_device(word_at, word, word | locked); // in flight
+    const Summary summary = look(state);
+    from_owned = packet_at(known.in[1], at.owned, lane);
+    from_common = packet_at(known.in[0], at.common, lane);
+    lap_owned = lap_of(at.owned);
+    lap_common = lap_of(at.common);
+    owned = Packet::load(from_owned);
+    common = Packet::load(from_common);
+    before = of_lane(before, 0);
     // Others of the rank may need somebody to go on, or what is held here.
-    const bool stop =
-        turns % 4 == 0 && (__any_sync(whole_warp, is_contended(summary)) || turns == most_turns);
-    if (comes && !stop) {
-      first = of_lane(fronts.packet.data(), 0);
-      second = of_lane(fronts.packet.data(), 1);
-      if (((first ^ wanted) & ~ignored) != 0 || second > room || (second & 3) != 0) {
-        if (lane == 0)
-          block.peer.arrived = {at.common, at.owned,
-                                fronts.by_owned ? owned_channel(from.peer) : from.peer,
-                                unpack_header(first, second, 0)};
-        __syncwarp();
-        return Begun::found;
+    const bool has_a_say = __any_sync(whole_warp, is_contended(summary));
+    if (before == word && !has_a_say)
+      break;
+    if (before == word && lane == 0)
+      let_channels_go(state, known.peer, at);
+    if (before == word || (before & locked) != 0 || is_second)
+      return Begun::nothing;
+    __syncwarp();
+    if (lane == 0) // somebody else has received from that rank
+      renew_source(state, known, before);
+    __syncwarp();
+  }
+  // What an eager message's first header packet has to say, where the tag matters.
+  const std::uint64_t wanted = static_cast<std::uint32_t>(tag) | std::uint64_t(known.context) << 32;
+  const std::uint64_t ignored = tag == MPI_ANY_TAG ? 0xffffffffu : 0;
+  const std::uint64_t room = std::uint64_t(static_cast<std::uint32_t>(count)) * known.extent;
+  std::uint64_t first, second; // of the header
+  bool by_owned;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 1;; ++turns) {
+    const unsigned in_owned = __ballot_sync(whole_warp, owned.shows(lap_owned));
+    const unsigned in_common = __ballot_sync(whole_warp, common.shows(lap_common));
+    if ((in_owned & headers) == headers || (in_common & headers) == headers) {
+      // The third packet of a header says what is to come before the message.
+      by_owned = (in_owned & headers) == headers &&
+                 at.allows(max_peers, of_lane(owned.data(), header_packets - 1));
+      if (by_owned || ((in_common & headers) == headers &&
+                       at.allows(0, of_lane(common.data(), header_packets - 1)))) {
+        if (by_owned)
+          common = owned;
+        first = of_lane(common.data(), 0);
+        second = of_lane(common.data(), 1);
+        if (((first ^ wanted) & ~ignored) != 0 || second > room || (second & 3) != 0) {
+          if (lane == 0)
+            block.peer.arrived = {at.common, at.owned,
+                                  by_owned ? owned_channel(known.peer) : known.peer,
+                                  unpack_header(first, second, 0)};
+          __syncwarp();
+          return Begun::found;
+        }
+        const unsigned awaited =
+            second < warp_bytes
+                ? (2u << (header_packets - 1 + (static_cast<unsigned>(second) + 7) / 8)) - 1
+                : whole_warp;
+        if (second > warp_bytes || ((by_owned ? in_owned : in_common) & awaited) == awaited)
+          break;
       }
-      const unsigned awaited =
-          second < warp_bytes
-              ? (2u << (header_packets - 1 + (static_cast<unsigned>(second) + 7) / 8)) - 1
-              : whole_warp;
-      if (second > warp_bytes || (fronts.there & awaited) == awaited)
-        break;
     }
-    if (stop) {
+    if (turns % look_again == 0 &&
+        (turns == most_turns || __any_sync(whole_warp, is_contended(look(state))))) {
       if (lane == 0)
-        let_channels_go(state, from.peer, at);
+        let_channels_go(state, known.peer, at);
       return Begun::nothing;
     }
     if (lane == 0)
       relax();
+    owned = Packet::load(from_owned);
+    common = Packet::load(from_common);
   }
   const auto bytes = static_cast<std::uint32_t>(second);
-  const bool by_owned = fronts.by_owned;
+  const bool by_warp = bytes <= warp_bytes;
   const unsigned long long slot = by_owned ? at.owned : at.common;
-  std::uint32_t *const freed = from.freed[by_owned ? 1 : 0];
-  if (bytes > warp_bytes) {
-    if (lane == 0) {
-      const auto slots = static_cast<std::uint32_t>(slots_for(bytes));
-      (by_owned ? at.owned : at.common) += slots;
-      known.word = at.word();
-      known.owned = at.owned;
+  if (by_warp)
+    store_words(data, bytes, lane, common.data());
+  __syncwarp();
+  if (lane == 0) {
+    const unsigned long long slots = by_warp ? 1 : slots_for(bytes);
+    std::uint32_t *const freed = known.freed[by_owned ? 1 : 0];
+    (by_owned ? at.owned : at.common) += slots;
+    known.word = at.word();
+    known.owned = at.owned;
+    if (want_status)
+      note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
+    if (by_warp) {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+      let_channels_go(state, known.peer, at);
+      store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
+    } else {
       Span &span = block.peer.span;
-      span.ring = from.in[by_owned ? 1 : 0];
+      span.ring = known.in[by_owned ? 1 : 0];
       span.freed = freed;
       span.data = static_cast<unsigned char *>(data);
       span.first = slot;
       span.bytes = bytes;
       span.then = want_status ? Begun::answered : Begun::over;
-      span.peer = from.peer;
+      span.peer = known.peer;
       span.common = at.common;
       span.owned = at.owned;
-      if (want_status)
-        note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
     }
-    return way_of_span(bytes, data, slot);
   }
-  store_words(data, bytes, lane, fronts.packet.data());
-  __syncwarp();
-  if (lane == 0) {
-    (by_owned ? at.owned : at.common) += 1;
-    known.word = at.word();
-    known.owned = at.owned;
-    let_channels_go(state, from.peer, at);
-    if (want_status)
-      note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
-    prepare_end<S>();
-    tell_end_of_call<S>();
-    store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
-  }
-  return want_status ? Begun::answered : Begun::over;
+  return !by_warp ? way_of_span(bytes, data, slot) : want_status ? Begun::answered : Begun::over;
 }
 static_assert(warp_bytes == 232);
 

@@ -196,14 +196,13 @@ GMPI_DEVICE void carry_packets(const SpanWindow &window, Meanwhile meanwhile) {
   const std::uint32_t rank = thread_index(), size = block_threads(), packets = window.packets();
   std::uint32_t done = 0;
   if constexpr (stretches) {
-    done = carry_in_stretches < reads
-               ? most_read
-               : most_written > (window, [&](const auto &stretch, bool first) {
-                   if constexpr (reads)
-                     stretch.read(first, meanwhile);
-                   else
-                     stretch.write(first, meanwhile);
-                 });
+    constexpr std::uint32_t most = reads ? most_read : most_written;
+    done = carry_in_stretches<most>(window, [&](const auto &stretch, bool first) {
+      if constexpr (reads)
+        stretch.read(first, meanwhile);
+      else
+        stretch.write(first, meanwhile);
+    });
   }
   const auto if_not_yet = [&] {
     if (done == 0)
