@@ -92,9 +92,8 @@ struct BlockState {
   CallResult result;
   peer::Share peer;    ///< what the leader of a call from kernel to kernel tells the others
   peer::Routes routes; ///< of calls of this block's and its threads'
-  peer::Source sources[peer::Source::most];   ///< of calls of this block's, and its grid's
-  peer::Route remembered[peer::Routes::most]; ///< the launch's, as they were
-  std::uint32_t routes_taken;                 ///< 1: a thread's
+  peer::Source sources[peer::Source::most]; ///< of calls of this block's, and its grid's
+  std::uint32_t routes_taken;               ///< 1: a thread's
 };
 
 #ifdef GMPI_DEVICE_CPU
@@ -308,8 +307,6 @@ public:
       block.slot_taken = 0;
       block.peer.round.of.comm = MPI_Comm{};
       for (peer::Route &route : block.routes.route)
-        route.comm = MPI_Comm{};
-      for (peer::Route &route : block.remembered)
         route.comm = MPI_Comm{};
       for (peer::Source &source : block.sources)
         source.comm = MPI_Comm{};

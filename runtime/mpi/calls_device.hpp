@@ -237,6 +237,12 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   }                                                                                                \
   namespace quick {                                                                                \
   template <Scope S>                                                                               \
+  GMPI_NOINLINE Begun receive_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {              \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::receive_short<Function::name, S>(a, begun);                                       \
+  }                                                                                                \
+  template <Scope S>                                                                               \
   GMPI_NOINLINE Begun go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {                \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
@@ -316,7 +322,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       GMPI_EACH(GMPI_ASSIGN, roles)                                                                \
       const auto receive = [=](Begun so_far) {                                                     \
         if constexpr (receives)                                                                    \
-          so_far = peer::receive_short<Function::name, S>(a, so_far);                              \
+          so_far = quick::receive_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far);                  \
         return is_left(so_far) ? quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far)       \
                                : so_far;                                                           \
       };                                                                                           \

@@ -17,7 +17,7 @@ namespace gmpi::device::peer {
 template <Function F, Scope S, class Combine>
 GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
   constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
-  constexpr int at_once = 4, patience = 4096;
+  constexpr int at_once = 3, patience = 4096;
   State &state = *context.peer;
   Share &share = block_state().peer;
   Round &round = share.round;

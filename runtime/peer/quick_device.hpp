@@ -302,6 +302,11 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
   if constexpr (!(sends || receives))
     return Begun::nothing;
   const bool want_status = wants_status(a);
+  if (receives && a.source >= 0) {
+    __syncwarp(); // all have looked whether it is remembered
+    if (thread_index() == 0)
+      remember_source(state, *comm, a.source, a.recv_datatype); // for the next call
+  }
   if (F == Function::Sendrecv && begun != Begun::nothing)
     return receive_after_send<S>(state, *comm, a, buffers, want_status, begun, share);
   if (sends && buffers.in_bytes > eager_bytes) {

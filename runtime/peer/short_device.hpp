@@ -4,8 +4,8 @@
 // rest (span_device.hpp).
 //
 // Invariant: whatever is unusual is left to others, before anything has happened, or with
-// block.peer.arrived. All of this is part of the kernel, and what most calls do calls nothing: so
-// hardly a register has to be saved, and what can be is under way together.
+// block.peer.arrived. Sending is part of the kernel, and receiving calls no function: so no
+// registers are saved, and what can be is under way together.
 #pragma once
 
 #include "receive_device.hpp"
@@ -50,10 +50,6 @@ GMPI_DEVICE bool leads_to(const Route &route, MPI_Comm comm, int dest, int tag,
 /// there, its slots are known to be free, and `source` is a rank, too; else nothing has happened.
 /// Returns `then`, or that all of the block are to carry a span. `then`: over, where the call is
 /// over with it; or answered, or sent.
-///
-/// A launch's routes lie far away. But most of a route does not change, so a block remembers those
-/// by which it has sent for its grid: what it says of memory to look at is in flight with the route
-/// itself.
 template <Scope S>
 GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data, int count,
                              MPI_Datatype datatype, int source, Begun then) {
@@ -61,61 +57,47 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
   const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
   const std::uint32_t lane = lane_index();
   State &state = *context.peer;
-  const Route now = load_route<S>(i);
-  Route near = now;
-  if constexpr (S == Scope::grid) {
-    near = block_state().remembered[i];
-    if (!leads_to(near, comm, dest, tag, datatype)) {
-      near = now;
-      __syncwarp();
-      if (lane == 0)
-        block_state().remembered[i] = now;
-      __syncwarp();
-    }
-  }
-  const std::uint32_t bytes = static_cast<std::uint32_t>(count) * near.extent;
+  const Route route = load_route<S>(i);
+  const std::uint32_t bytes = static_cast<std::uint32_t>(count) * route.extent;
   const bool by_warp = bytes <= warp_bytes;
-  if (!leads_to(near, comm, dest, tag, datatype) ||
-      static_cast<std::uint32_t>(count) > near.longest ||
-      static_cast<std::uint32_t>(source) >= near.size || !is_in_words(data, bytes) ||
+  const std::uint32_t slots = by_warp ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
+  if (!leads_to(route, comm, dest, tag, datatype) ||
+      static_cast<std::uint32_t>(count) > route.longest || route.next + slots > route.free_until ||
+      static_cast<std::uint32_t>(source) >= route.size || !is_in_words(data, bytes) ||
       is_local(data))
     return Begun::nothing;
   // These need nothing of each other.
-  const std::uint64_t order = load_relaxed_device(near.order);
+  const std::uint64_t order = load_relaxed_device(route.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
   const std::uint64_t words = by_warp ? load_words(data, bytes, lane) : 0;
-  const std::uint32_t slots = by_warp ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
-  if (now.next + slots > now.free_until ||
-      (S == Scope::grid && (now.order != near.order || !leads_to(now, comm, dest, tag, datatype))))
-    return Begun::nothing;
   if (!by_warp && lane == 0) {
     Span &span = block_state().peer.span;
-    span.ring = now.out;
+    span.ring = route.out;
     span.freed = nullptr;
     span.data = static_cast<unsigned char *>(const_cast<void *>(data));
-    span.first = now.next;
+    span.first = route.next;
     span.bytes = bytes;
     span.then = then;
     span.route = i;
   }
-  const std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(now.context)
+  const std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
                                                                    << 32; // as pack_header()
   const std::uint64_t value = lane == 0   ? head
                               : lane == 1 ? bytes
                               : lane == 2 ? common_of(order)
                                           : words;
   if (lane < header_packets + (by_warp ? (bytes + packet_bytes - 1) / packet_bytes : 0))
-    store_packet(packet_at(now.out, now.next, lane), value, lap_of(now.next));
+    store_packet(packet_at(route.out, route.next, lane), value, lap_of(route.next));
   if (!by_warp)
-    return way_of_span(bytes, data, now.next);
+    return way_of_span(bytes, data, route.next);
   __syncwarp(); // the data has been read, and the route
   if (lane == 0) {
-    increase_relaxed_device(now.order, one_owned);
+    increase_relaxed_device(route.order, one_owned);
     if (then != Begun::sent) {
       prepare_end<S>(then != Begun::over); // what it has read nobody else needs
       tell_end_of_call<S>();
     }
-    routes_of<S>().route[i].next = now.next + 1;
+    routes_of<S>().route[i].next = route.next + 1;
     count_call(state, bytes);
     if (told != 0)
       tell_progress(state);
@@ -141,31 +123,30 @@ GMPI_DEVICE void note_short(Share &share, int source, int tag, std::uint32_t byt
     block_state().launch->result = share.result;
 }
 
-/// Has the block remember a rank of this datatype's messages, if there is such a one. A warp.
-GMPI_OUT_OF_LINE bool remember_source(MPI_Comm handle, int rank, MPI_Datatype datatype) {
-  const State &state = *context.peer;
-  const Comm *comm = find_comm(handle);
+GMPI_DEVICE bool is_source(const Source &known, MPI_Comm comm, int rank, MPI_Datatype datatype) {
+  return (known.comm == comm) & (known.datatype == datatype) & (known.source == rank);
+}
+
+/// Has the block remember a rank that it receives elements of this datatype from, if that is a
+/// predefined one. One thread.
+GMPI_OUT_OF_LINE void remember_source(const State &state, const Comm &comm, int rank,
+                                      MPI_Datatype datatype) {
+  Source &known = block_state().sources[static_cast<std::uint32_t>(rank) % Source::most];
   const std::int32_t extent = find_datatype(datatype).extent;
-  if (comm == nullptr || rank < 0 || rank >= comm->size || extent == 0)
-    return false;
-  __syncwarp();
-  if (lane_index() == 0) {
-    const std::uint32_t peer = comm->peer_of[rank];
-    const Channel &common = state.channels[peer], &owned = state.channels[owned_channel(peer)];
-    block_state().sources[static_cast<std::uint32_t>(rank) % Source::most] = {
-        handle,
-        datatype,
-        rank,
-        static_cast<std::uint32_t>(extent),
-        comm->context,
-        peer,
-        0,
-        0,
-        {common.in, owned.in},
-        {common.in_freed, owned.in_freed}};
-  }
-  __syncwarp();
-  return true;
+  if (extent == 0 || is_source(known, comm.handle, rank, datatype))
+    return;
+  const std::uint32_t peer = comm.peer_of[rank];
+  const Channel &common = state.channels[peer], &owned = state.channels[owned_channel(peer)];
+  known = {comm.handle,
+           datatype,
+           rank,
+           static_cast<std::uint32_t>(extent),
+           comm.context,
+           peer,
+           0,
+           0,
+           {common.in, owned.in},
+           {common.in_freed, owned.in_freed}};
 }
 
 /// Finds out how far this rank has come in the channels from a rank that the block remembers. A
@@ -186,9 +167,10 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
 }
 
-/// Receives what comes next from a rank that is named, if it is a message of whole words that fits
-/// into memory of all of the block. Else nothing has happened; or the message is found, and the
-/// channels are held. Returns over, or answered; or that all of the block are to carry a span.
+/// Receives what comes next from a rank that the block remembers, if it is a message of whole words
+/// that fits into memory of all of the block. Else nothing has happened; or the message is found,
+/// and the channels are held. Returns over, or answered; or that all of the block are to carry a
+/// span.
 ///
 /// To take hold of the channels takes one atomic where nobody else has received from that rank
 /// since the block has: it succeeds if nothing has been taken meanwhile, so nothing has been kept,
@@ -205,8 +187,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   Source &known = block.sources[static_cast<std::uint32_t>(source) % Source::most];
   if (count < 0 || (tag < 0 && tag != MPI_ANY_TAG) || !is_in_words(data, 0) || is_local(data))
     return Begun::nothing;
-  if (!((known.comm == comm) & (known.datatype == datatype) & (known.source == source)) &&
-      !remember_source(comm, source, datatype))
+  if (!is_source(known, comm, source, datatype))
     return Begun::nothing;
   unsigned long long *const word_at = &state.receiving[known.peer].next;
   Position at;
