@@ -89,6 +89,7 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
       }
     }
     now = static_cast<Begun>(of_lane(static_cast<std::uint32_t>(now), 0));
+    __syncwarp(); // what lane 0 has noted is there for all
     if (now == Begun::unmet)
       return true;
     begun = now;
