@@ -140,6 +140,8 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
   const Position at{arrived.common, arrived.owned};
   const Header header = arrived.header;
   const bool ours = is_for(header, comm, tag);
+  if (ours && lane == 0)
+    note_taken(comm, source, at, channel, header);
   if (ours && header.kind == MessageKind::announced && !is_local(data))
     return receive_long<S>(state, comm, source, tag, data, room, channel, at, header, want_status,
                            share);
@@ -273,14 +275,22 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
 }
 
 /// Announces a long message by the route, if that leads there; else it does nothing.
-template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a, const Buffers &buffers) {
+template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a) {
   const std::uint32_t i = static_cast<std::uint32_t>(a.dest) % Routes::most;
   const Route route = load_route<S>(i);
-  return leads_to(route, a.comm, a.dest, a.send_tag, a.send_datatype) && !is_local(buffers.in) &&
-                 route.next < route.free_until
+  return leads_to(route, a.comm, a.dest, a.send_tag, a.send_datatype) && a.send_count > 0 &&
+                 static_cast<std::uint32_t>(a.send_count) > route.longest &&
+                 !is_local(a.send_buffer) && route.next < route.free_until
              ? send_long_by_route<S>(i, a.comm, route.context, route.order, route.out, route.next,
-                                     a.send_tag, buffers.in, buffers.in_bytes)
+                                     a.send_tag, a.send_buffer,
+                                     static_cast<std::uint64_t>(a.send_count) * route.extent)
              : Begun::nothing;
+}
+
+/// What a call that has found its message receives: the block remembers whom from.
+GMPI_DEVICE Buffers found_by(const Arguments &a) {
+  const Source &known = block_state().sources[static_cast<std::uint32_t>(a.source) % Source::most];
+  return {nullptr, 0, a.recv_buffer, static_cast<std::uint64_t>(a.recv_count) * known.extent};
 }
 
 /// Goes on with a call that has come as far as `begun`: nothing, found or sent; as far as it comes
@@ -289,11 +299,17 @@ template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a, const
 template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &a, Begun begun) {
   constexpr bool sends = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
+  if constexpr (F == Function::Send) {
+    begun = send_long_quickly<S>(a);
+    if (begun != Begun::nothing)
+      return begun;
+  }
   Comm *comm = find_comm(a.comm);
   if (comm == nullptr)
     return Begun::elsewhere;
-  const Buffers buffers = buffers_of(F, a, message_bytes);
-  if (!takes<F>(*comm, a, buffers))
+  const bool is_found = receives && begun == Begun::found; // so its arguments are right
+  const Buffers buffers = is_found ? found_by(a) : buffers_of(F, a, message_bytes);
+  if (!is_found && !takes<F>(*comm, a, buffers))
     return Begun::elsewhere;
   State &state = *context.peer;
   Share &share = block_state().peer;
@@ -302,7 +318,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
   if constexpr (!(sends || receives))
     return Begun::nothing;
   const bool want_status = wants_status(a);
-  if (receives && a.source >= 0) {
+  if (receives && !is_found && a.source >= 0) {
     __syncwarp(); // all have looked whether it is remembered
     if (thread_index() == 0)
       remember_source(state, *comm, a.source, a.recv_datatype); // for the next call
@@ -312,12 +328,9 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
   if (sends && buffers.in_bytes > eager_bytes) {
     if (F == Function::Sendrecv && (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL))
       return Begun::nothing;
-    if constexpr (F == Function::Send) {
-      begun = send_long_quickly<S>(a, buffers);
-      return begun != Begun::nothing ? begun
-                                     : send_long<S>(state, *comm, a.dest, a.send_tag, buffers.in,
-                                                    buffers.in_bytes, a.send_datatype, share);
-    }
+    if constexpr (F == Function::Send)
+      return send_long<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+                          a.send_datatype, share);
     if constexpr (F == Function::Sendrecv)
       return begin_exchange<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
                                a.send_datatype, a.source, a.recv_tag, buffers.out,

@@ -149,6 +149,18 @@ GMPI_OUT_OF_LINE void remember_source(const State &state, const Comm &comm, int 
            {common.in_freed, owned.in_freed}};
 }
 
+/// Notes where the channels from a rank that the block remembers go on when it has taken a message
+/// at `at`. One thread. (Whoever takes none, or is remembered for another datatype, finds out.)
+GMPI_DEVICE void note_taken(const Comm &comm, int rank, Position at, std::uint32_t channel,
+                            const Header &header) {
+  Source &known = block_state().sources[static_cast<std::uint32_t>(rank) % Source::most];
+  if (known.comm != comm.handle || known.source != rank)
+    return;
+  at.move(channel, at.in(channel) + slots_of(header));
+  known.word = at.word();
+  known.owned = at.owned;
+}
+
 /// Finds out how far this rank has come in the channels from a rank that the block remembers. A
 /// lane.
 GMPI_DEVICE void renew_source(const State &state, Source &known, unsigned long long word) {
