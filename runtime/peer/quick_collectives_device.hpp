@@ -186,9 +186,10 @@ template <Function F, Scope S> GMPI_DEVICE void describe_quickly(const Arguments
       a.root,     static_cast<std::uint32_t>(F) | static_cast<std::uint32_t>(S) << 16};
   const Round::Of last = round.of;
   // (All of it is looked at: each branch would wait for its own.)
-  if ((last.comm == of.comm) & (last.datatype == of.datatype) & (last.op == of.op) &
-      (last.in == of.in) & (last.out == of.out) & (last.count == of.count) &
-      (last.root == of.root) & (last.function == of.function))
+  const bool same = (last.comm == of.comm) & (last.datatype == of.datatype) & (last.op == of.op) &
+                    (last.in == of.in) & (last.out == of.out) & (last.count == of.count) &
+                    (last.root == of.root) & (last.function == of.function);
+  if (of_lane(std::uint32_t(same), 0) != 0) // each thread's own memory may lie elsewhere
     return;
   __syncwarp();
   const Buffers buffers = buffers_of(F, a, message_bytes);
