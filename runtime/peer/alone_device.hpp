@@ -54,8 +54,7 @@ GMPI_DEVICE bool send_alone(const Arguments &a) {
                    route.dest == a.dest &&
                    static_cast<std::uint32_t>(a.send_count) <= route.longest && a.send_tag >= 0 &&
                    a.send_tag <= context.tag_upper_bound && bytes <= warp_bytes &&
-                   ((reinterpret_cast<std::uint64_t>(a.send_buffer) | bytes) & 3) == 0 &&
-                   route.next < route.free_until;
+                   is_in_words(a.send_buffer, bytes) && route.next < route.free_until;
   if (can)
     send_by(route, a.send_tag, a.send_buffer, bytes);
   give_routes_back(block);
@@ -101,7 +100,7 @@ GMPI_DEVICE bool receive_alone(const Arguments &a) {
   if (comm == nullptr || wants_status(a) || a.source < 0 || a.source >= comm->size)
     return false;
   const Buffers buffers = buffers_of(Function::Recv, a, message_bytes);
-  if (!receives_well(*comm, a, buffers) || (reinterpret_cast<std::uint64_t>(buffers.out) & 3) != 0)
+  if (!receives_well(*comm, a, buffers) || !is_in_words(buffers.out, 0))
     return false;
   State &state = *context.peer;
   const std::uint32_t peer = comm->peer_of[a.source];
