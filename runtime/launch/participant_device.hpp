@@ -88,12 +88,15 @@ struct BlockState {
   alignas(16) std::uint64_t attribute[attribute_words];   ///< to be written
   Waiting waiting;                                        ///< of the call that this block makes
   std::uint64_t reply[reply_words];                       ///< its last Reply, packed
-  alignas(16) unsigned char small[reply_data_bytes + 12]; ///< the data that came with it
+  alignas(16) unsigned char small[block_keeps + 12]; ///< what each thread is to take to its own memory
   CallResult result;
   peer::Share peer;    ///< what the leader of a call from kernel to kernel tells the others
   peer::Routes routes; ///< of calls of this block's and its threads'
   peer::Source sources[peer::Source::most]; ///< of calls of this block's, and its grid's
   std::uint32_t routes_taken;               ///< 1: a thread's
+  /// The last datatype, and communicator, that its threads have looked up: handle and, in the top
+  /// 16 bits, extent or size. 0: none.
+  std::uint64_t known_datatype, known_comm;
 };
 
 #ifdef GMPI_DEVICE_CPU
@@ -305,6 +308,7 @@ public:
       block.routes.owned = block.routes.refused = block.routes_taken = 0;
       block.own_slot = block.second_slot = device::unknown_slot;
       block.slot_taken = 0;
+      block.known_datatype = block.known_comm = 0;
       block.peer.round.of.comm = MPI_Comm{};
       for (peer::Route &route : block.routes.route)
         route.comm = MPI_Comm{};

@@ -23,6 +23,8 @@ template <Scope S, bool stretches> GMPI_NOINLINE Begun write_span() {
 template <Scope S, bool stretches> GMPI_NOINLINE Begun read_span() {
   return peer::read_span<S, stretches>();
 }
+template <Scope S> GMPI_NOINLINE Begun write_beside() { return write_together<S>(); }
+template <Scope S> GMPI_NOINLINE Begun read_beside() { return read_together<S>(); }
 template <Scope S, bool common> GMPI_NOINLINE Begun carry_round() {
   return peer::carry_round<S, common>();
 }
@@ -92,11 +94,11 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
 /// comes from it. Returns how far the call has come.
 template <Scope S> GMPI_DEVICE Begun move_together(Begun begun) {
   if (begun == Begun::writing) {
-    begun = write_together<S>();
+    begun = quick::write_beside<S>();
     if (begun == Begun::asked)
       begun = tell_all(thread_index() < 32 ? await_answer<S>() : Begun::over);
   }
-  return begun == Begun::reading ? read_together<S>() : begun;
+  return begun == Begun::reading ? quick::read_beside<S>() : begun;
 }
 
 /// Has all of a block do the work that its first warp has found while it waits, and the warp go on
@@ -194,6 +196,33 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     return carry_out<S, Function::name>(site, a, begun);                                           \
   }                                                                                                \
   }
+#define GMPI_CARRY_OUT_ALONE(name, roles)                                                          \
+  namespace by_queue {                                                                             \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE Alone ask_alone_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {              \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return ask_alone<Function::name>(site, a);                                                     \
+  }                                                                                                \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE int end_alone_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles),                  \
+                                     std::uint32_t slot, std::uint32_t turn) {                     \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return end_alone<Function::name>(site, a, slot, turn);                                         \
+  }                                                                                                \
+  template <class = void>                                                                          \
+  GMPI_DEVICE int alone_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {                      \
+    if constexpr (asks_alone<Function::name>) {                                                    \
+      const Alone alone = ask_alone_##name(site, GMPI_LIST(GMPI_PASS, roles));                     \
+      if (alone.begun == Begun::over)                                                              \
+        return MPI_SUCCESS;                                                                        \
+      if (alone.begun == Begun::asked)                                                             \
+        return end_alone_##name(site, GMPI_LIST(GMPI_PASS, roles), alone.slot, alone.turn);        \
+    }                                                                                              \
+    return MPI_##name<Scope::thread>(site, GMPI_LIST(GMPI_PASS, roles), Begun::unmet);             \
+  }                                                                                                \
+  }
 #define GMPI_CARRY_OUT_ONE_WAY(name, roles)                                                        \
   GMPI_CARRY_OUT(name, roles)                                                                      \
   namespace quick {                                                                                \
@@ -227,6 +256,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   }
 #define GMPI_CARRY_OUT_EITHER_WAY(name, roles)                                                     \
   GMPI_CARRY_OUT(name, roles)                                                                      \
+  GMPI_CARRY_OUT_ALONE(name, roles)                                                                \
   namespace peer {                                                                                 \
   template <Scope S>                                                                               \
   GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {         \
@@ -289,10 +319,25 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::store_quickly<Function::name, S>(a);                                              \
   }                                                                                                \
-  template <Scope S> GMPI_NOINLINE Begun ask_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) { \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE Begun ask_short_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {              \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return ask_short<Function::name, S>(site, a);                                                  \
+  }                                                                                                \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE Begun ask_quickly_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {            \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return ask_quickly<Function::name, S>(site, a);                                                \
+  }                                                                                                \
+  template <Scope S> GMPI_DEVICE Begun ask_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
+    Begun begun = Begun::nothing;                                                                  \
+    if constexpr (kind_of(Function::name) != Kind::nonblocking)                                    \
+      begun = ask_short_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                              \
+    return begun == Begun::nothing                                                                 \
+               ? ask_quickly_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))                          \
+               : begun;                                                                            \
   }                                                                                                \
   }                                                                                                \
   namespace either_way {                                                                           \
@@ -300,14 +345,11 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {         \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    if constexpr (S != Scope::thread) {                                                            \
-      begun = move_together<S>(begun);                                                             \
-      if (begun == Begun::over)                                                                    \
-        return MPI_SUCCESS;                                                                        \
-    }                                                                                              \
     return carry_out_either_way<S, Function::name>(                                                \
         a, begun, [=] { return quick::write_and_receive_##name<S>(GMPI_LIST(GMPI_PASS, roles)); }, \
         [=](Begun now) {                                                                           \
+          if constexpr (S == Scope::thread)                                                        \
+            return by_queue::alone_##name(site, GMPI_LIST(GMPI_PASS, roles));                      \
           return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), now);                  \
         },                                                                                         \
         [=](Begun now) { return peer::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), now); });   \
@@ -369,10 +411,12 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
           begun = read_span<S>(begun);                                                             \
     } else {                                                                                       \
       if (context.peer == nullptr)                                                                 \
-        return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                  \
+        return by_queue::alone_##name(site, GMPI_LIST(GMPI_PASS, roles));                          \
       if constexpr (peer::begins_alone<Function::name>)                                            \
         begun = quick::alone_##name(GMPI_LIST(GMPI_PASS, roles));                                  \
     }                                                                                              \
+    if constexpr (S != Scope::thread)                                                              \
+      begun = move_together<S>(begun);                                                             \
     if (S != Scope::thread && begun == Begun::carrying)                                            \
       begun = quick::carry<S, kind_of(Function::name)>();                                          \
     if (begun == Begun::over)                                                                      \
@@ -400,6 +444,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
 #undef GMPI_PARAMETER
 #undef GMPI_ASSIGN
 #undef GMPI_CARRY_OUT
+#undef GMPI_CARRY_OUT_ALONE
 #undef GMPI_CARRY_OUT_ONE_WAY
 #undef GMPI_CARRY_OUT_EITHER_WAY
 #undef GMPI_PASS

@@ -60,7 +60,7 @@ GMPI_DEVICE void store_lane(void *data, unsigned long long bytes, std::uint32_t 
 
 /// Whether it has room for what goes to every thread's own memory.
 GMPI_DEVICE bool has_room(const void *to, unsigned long long bytes) {
-  return !is_local(to) || bytes <= reply_data_bytes;
+  return !is_local(to) || bytes <= block_keeps;
 }
 
 /// Sends at most eager_bytes through the common channel: at once, or leaves it to the block.

@@ -421,7 +421,7 @@ GMPI_NOINLINE void receive(Team team, Call call, const Comm &comm, int source, i
   const bool found = begun == Begun::receiving;
   // In a block's shared memory there is room for so much that goes to each thread's local memory.
   bool local = Team::scope != Scope::thread && is_local(data);
-  bool at_once = found || (source != MPI_ANY_SOURCE && (!local || room <= reply_data_bytes));
+  bool at_once = found || (source != MPI_ANY_SOURCE && (!local || room <= block_keeps));
   if (at_once && !found && begun != Begun::matched) {
     auto *to = local ? block_state().small : static_cast<unsigned char *>(data);
     if (team.leads())

@@ -304,10 +304,10 @@ void DeviceQueue::reply(std::uint32_t slot, std::uint32_t turn, const Reply &rep
     pack_data(data, static_cast<std::uint32_t>(reply.bytes), turn, words + reply_words);
     used = words_for(static_cast<std::uint32_t>(reply.bytes));
   }
-  std::uint32_t all = std::max<std::uint32_t>(data_words_[slot], (used + 1) / 2 * 2); // read in pairs
-  if (turn == 0xffff) // the next turn is 0, as words that were never written show
-    all = reply_data_words;
-  data_words_[slot] = static_cast<std::uint8_t>(all);
+  // The turn has 16 bits. So that no word ever shows one that is to come, all are written twice in a
+  // lap; and before turn 0, as words that were never written show.
+  const std::uint32_t all =
+      (turn & 0x7fff) == 0x7fff ? reply_data_words : (used + 1) / 2 * 2; // read in pairs
   for (; used < all; ++used)
     words[reply_words + used] = tag_word(0, turn);
   std::uint64_t *to = replies_ + std::size_t(slot) * reply_stride;

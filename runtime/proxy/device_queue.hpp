@@ -106,9 +106,6 @@ private:
   std::unique_ptr<GdrMapping> replies_mapping_; ///< null: the Replies lie in the host's memory
   std::string against_gdrcopy_;
   std::uint64_t *replies_ = nullptr; ///< where the host writes them
-  /// By slot: the most words of data that a Reply has had behind it. So many are written every time,
-  /// so that none ever shows a later Reply's turn.
-  std::vector<std::uint8_t> data_words_ = std::vector<std::uint8_t>(request_slots);
   HostRelease *releases_ = nullptr;
   unsigned char *payload_ = nullptr;
   std::unique_ptr<AttributeRing> ring_;

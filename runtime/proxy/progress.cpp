@@ -576,13 +576,13 @@ void Progress::complete(Operation &operation) {
 }
 
 /// Where short data that has been received goes: with the Reply itself, if it is a kernel that waits for
-/// it. A thread alone reads a word or two as fast as one, but not more.
+/// it.
 ReplyKind Progress::kind_of_done(const Operation &operation, std::size_t bytes) {
   if (bytes == 0 || operation.error != MPI_SUCCESS || is_handed(operation))
     return ReplyKind::done;
   if (bytes <= reply_head_bytes)
     return ReplyKind::done_here;
-  if (bytes <= reply_data_bytes && operation.attribute.scope != Scope::thread)
+  if (bytes <= operation.attribute.beside)
     return ReplyKind::done_beside;
   return ReplyKind::done;
 }

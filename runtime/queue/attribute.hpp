@@ -5,7 +5,8 @@
 // arrive as one, so a word that shows the expected generation is whole and new; a message is whole
 // when all its words show it. Nothing else guards it: no flag, no doorbell, no fence. Every word is
 // written every time, so the generation it showed before is always the previous one. Short data
-// that goes with either is guarded in the same way, six bytes a word.
+// that goes with either is guarded in the same way, six bytes a word; its words are written often
+// enough that none ever shows a generation that is to come.
 #pragma once
 
 #include "../mpi/functions.hpp"
@@ -18,11 +19,13 @@ namespace gmpi {
 constexpr int attribute_words = 16;  ///< 128 bytes: whole cache lines
 constexpr int argument_words = 12;   ///< of them, for the arguments (MPI_Sendrecv's 12)
 constexpr int reply_words = 8;       ///< 64 bytes, of which one word is spare
-constexpr int reply_data_words = 56; ///< behind them; 512 bytes in all, what a warp loads at once
+/// Behind them; 2 KiB in all, what a warp loads at once, four pairs of words a lane.
+constexpr int reply_data_words = 248;
 constexpr int reply_stride = reply_words + reply_data_words;
 constexpr std::uint32_t word_bytes = 6; ///< of data in a word with a generation
 /// Data that fits into the first two words of a Reply, and into the words behind it.
 constexpr std::uint32_t reply_head_bytes = 10, reply_data_bytes = reply_data_words * word_bytes;
+static_assert(reply_data_bytes < 4096, "Attribute::beside has 12 bits");
 
 constexpr std::uint64_t content_mask = (std::uint64_t(1) << 48) - 1;
 /// In place of a number of bytes: the device does not know the datatype; in place of a request to
@@ -60,6 +63,7 @@ struct Attribute {
   std::uint32_t launch;   ///< index of the launch it comes from
   std::uint32_t turn;     ///< generation of the last Reply that the kernel has seen in this slot
   std::uint32_t serial;   ///< which use of the request slot this is
+  std::uint32_t beside;   ///< received data may come with the Reply, up to so many bytes
   Site site;              ///< where the user's program makes the call
   std::uint64_t in_bytes; ///< message data that goes to the host
   Arguments arguments;
@@ -121,7 +125,7 @@ GMPI_HOST_DEVICE inline void pack_head(const Attribute &attribute, std::uint64_t
   words[2] = std::uint64_t(attribute.turn & 0xffff) |
              std::uint64_t(attribute.serial & 0xffff) << 16 | std::uint64_t(attribute.tagged) << 32 |
              std::uint64_t(attribute.peer) << 33 | std::uint64_t(attribute.direct_in) << 34 |
-             std::uint64_t(attribute.direct_out) << 35;
+             std::uint64_t(attribute.direct_out) << 35 | std::uint64_t(attribute.beside) << 36;
   words[3] = attribute.in_bytes;
 }
 GMPI_HOST_DEVICE inline void pack_contents(const Attribute &attribute, std::uint64_t *words) {
@@ -153,6 +157,7 @@ inline void unpack_head(const std::uint64_t *words, Attribute &attribute) {
   attribute.peer = words[2] >> 33 & 1;
   attribute.direct_in = words[2] >> 34 & 1;
   attribute.direct_out = words[2] >> 35 & 1;
+  attribute.beside = words[2] >> 36 & 0xfff;
   attribute.in_bytes = content_of(words[3]);
 }
 /// The reverse of pack().
@@ -207,21 +212,30 @@ GMPI_HOST_DEVICE inline Reply unpack_reply(const std::uint64_t *words) {
 }
 
 /// Data as words with their generation, and back; for the host. `words` has room for
-/// words_for(bytes).
+/// words_for(bytes). (All but the last few are moved as eight bytes, of which the next word's own
+/// follow.)
 inline void pack_data(const void *data, std::uint32_t bytes, std::uint32_t generation,
                       std::uint64_t *words) {
   auto *from = static_cast<const unsigned char *>(data);
-  for (std::uint32_t at = 0; at < bytes; at += word_bytes) {
-    std::uint64_t content = 0;
+  std::uint64_t content;
+  std::uint32_t at = 0;
+  for (; at + sizeof content <= bytes; at += word_bytes) {
+    std::memcpy(&content, from + at, sizeof content);
+    *words++ = tag_word(content, generation);
+  }
+  for (; at < bytes; at += word_bytes) {
+    content = 0;
     std::memcpy(&content, from + at, bytes - at < word_bytes ? bytes - at : word_bytes);
-    words[at / word_bytes] = tag_word(content, generation);
+    *words++ = tag_word(content, generation);
   }
 }
 inline void unpack_data(const std::uint64_t *words, std::uint32_t bytes, void *data) {
   auto *to = static_cast<unsigned char *>(data);
-  for (std::uint32_t at = 0; at < bytes; at += word_bytes)
-    std::memcpy(to + at, &words[at / word_bytes],
-                bytes - at < word_bytes ? bytes - at : word_bytes);
+  std::uint32_t at = 0;
+  for (; at + sizeof *words <= bytes; at += word_bytes)
+    std::memcpy(to + at, words++, sizeof *words);
+  for (; at < bytes; at += word_bytes)
+    std::memcpy(to + at, words++, bytes - at < word_bytes ? bytes - at : word_bytes);
 }
 
 /// The order in which the host stores a Reply's `count` words: the first two last, since a single

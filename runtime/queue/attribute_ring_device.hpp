@@ -11,7 +11,7 @@ namespace gmpi::device {
 
 /// Waits until the proxy has taken `needed` Attributes. Of all threads that do, one at a time asks
 /// the host: hundreds of them would keep the bus from those that have something to say.
-GMPI_OUT_OF_LINE void await_consumed(const Context &context, unsigned long long needed) {
+GMPI_DEVICE void await_consumed_here(const Context &context, unsigned long long needed) {
   RingState &ring = *context.ring_state;
   while (load_relaxed_device(&ring.consumed) < needed) {
     if (load_relaxed_device(&ring.asking) == 0 && atomicExch(&ring.asking, 1u) == 0) {
@@ -21,6 +21,9 @@ GMPI_OUT_OF_LINE void await_consumed(const Context &context, unsigned long long 
       pause();
     }
   }
+}
+GMPI_OUT_OF_LINE void await_consumed(const Context &context, unsigned long long needed) {
+  await_consumed_here(context, needed);
 }
 
 /// The next ticket, and how many Attributes the proxy is known to have taken. It is under way where
@@ -35,6 +38,11 @@ GMPI_DEVICE NextTicket next_ticket(const Context &context) {
   // Both at once: neither needs the other's result.
   unsigned long long consumed = load_relaxed_device(&context.ring_state->consumed);
   return {consumed, add_relaxed_device(&context.ring_state->ticket, 1)};
+}
+/// The same for one lane of a warp, which does something else until it looks at them.
+GMPI_DEVICE NextTicket next_ticket_in_flight(const Context &context) {
+  unsigned long long consumed = load_relaxed_device(&context.ring_state->consumed);
+  return {consumed, add_in_flight_device(&context.ring_state->ticket, 1)};
 }
 /// The ticket, once its ring slot is free to write.
 GMPI_DEVICE unsigned long long await_room(const Context &context, NextTicket next) {
@@ -91,8 +99,26 @@ GMPI_OUT_OF_LINE void write_data(const Context &context, unsigned long long tick
   auto *from = static_cast<const unsigned char *>(data);
   auto *to = reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket));
   std::uint32_t generation = ring_generation(ticket);
+  constexpr std::int32_t at_once = 4; // their loads are under way together
+  const std::int32_t step = size * pair_bytes;
+  std::int32_t at = rank * pair_bytes;
+  if (((reinterpret_cast<std::uint64_t>(data) | static_cast<std::uint32_t>(bytes)) & 3) == 0) {
+    GMPI_NO_UNROLL
+    for (; at < bytes; at += at_once * step) {
+      DataPair pairs[at_once];
+      GMPI_UNROLL
+      for (std::int32_t k = 0; k < at_once; ++k)
+        if (at + k * step < bytes)
+          pairs[k] = DataPair::load_words(from + at + k * step, bytes - at - k * step);
+      GMPI_UNROLL
+      for (std::int32_t k = 0; k < at_once; ++k)
+        if (at + k * step < bytes)
+          pairs[k].store(to + (at + k * step) / word_bytes, generation);
+    }
+    return;
+  }
   GMPI_NO_UNROLL
-  for (std::int32_t at = rank * pair_bytes; at < bytes; at += size * pair_bytes)
+  for (; at < bytes; at += step)
     DataPair::load(from + at, bytes - at).store(to + at / word_bytes, generation);
 }
 

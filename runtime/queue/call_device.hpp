@@ -14,6 +14,7 @@
 #include "../mpi/buffers.hpp"
 #include "../mpi/datatypes_device.hpp"
 #include "../peer/call_device.hpp"
+#include "alone_device.hpp"
 #include "quick_device.hpp"
 #include "team_device.hpp"
 
@@ -38,15 +39,14 @@ GMPI_OUT_OF_LINE CallResult drain_alone(Waiting waiting, const void *in, void *o
     else if (reply.kind == ReplyKind::done_beside)
       read_beside(context, waiting.slot, static_cast<std::uint32_t>(reply.bytes), to);
     else if (reply.kind == ReplyKind::done && reply.bytes != 0)
-      copy_share(out, context.payload + std::size_t(waiting.slot) * inline_bytes, reply.bytes, 0,
-                 1);
+      read_alone(out, context.payload + std::size_t(waiting.slot) * inline_bytes, reply.bytes);
     if (!asks_for_copy(reply.kind))
       return result;
     if (reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_in_last)
       copy_share(reply.address, static_cast<const unsigned char *>(in) + reply.offset, reply.bytes,
                  0, 1);
     else
-      copy_share(to, reply.address, reply.bytes, 0, 1);
+      read_alone(to, reply.address, reply.bytes);
     say_copied(waiting.slot, Scope::thread);
     if (reply.kind == ReplyKind::copy_out_last)
       return result;
@@ -199,7 +199,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
 
   Waiting waiting{};
   waiting.want_status = wants_status(a);
-  waiting.expected = expected_with_reply(buffers.out_bytes);
+  waiting.expected = expected_beside(buffers.out, buffers.out_bytes);
   waiting.site = site;
   MPI_Request request = MPI_REQUEST_NULL;
   NextTicket next{};
@@ -215,6 +215,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
     attribute.tagged = buffers.in_bytes != 0 && buffers.in_bytes <= tagged_bytes;
     attribute.detached = detached;
     attribute.in_bytes = unknown ? unknown_bytes : buffers.in_bytes;
+    attribute.beside = Team::scope == Scope::thread ? 0 : most_beside(buffers.out);
     attribute.direct_in = direct_in;
     attribute.direct_out = is_direct<F>(buffers.out, buffers.out_bytes);
     if (direct_in || attribute.direct_out)
@@ -525,6 +526,17 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
   if (returns_something<F>(a))
     return end_call<F>(team, a, block.peer.result);
   return MPI_SUCCESS;
+}
+
+/// What is left of a thread's call that has been asked.
+template <Function F>
+GMPI_DEVICE int end_alone(Site site, const Arguments &a, std::uint32_t slot, std::uint32_t turn) {
+  const Buffers buffers =
+      buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }); // where they are
+  const Waiting waiting{slot, turn, 0, wants_status(a), false, site, nullptr};
+  const CallResult result = drain_alone(waiting, buffers.in, buffers.out);
+  give_slot<Scope::thread>(slot);
+  return deliver_result<F>(a, result, true, true);
 }
 
 /// Carries a call out for the threads of scope S, by way of the proxy, from where it has come.

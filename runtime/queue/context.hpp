@@ -16,12 +16,14 @@ constexpr std::uint32_t common_slots = launch_slots + block_slots; ///< the firs
 constexpr std::uint32_t inline_bytes = 65536; ///< payload area beside an Attribute, and a Reply
 /// Of what lies beside an Attribute, up to so many bytes are in words with its generation: no
 /// fence, but a third more to write, and for the host to read.
-constexpr std::uint32_t tagged_bytes = 3072;
+constexpr std::uint32_t tagged_bytes = 6144;
 /// Context::direct_above where MPI is given no addresses of device memory.
 constexpr std::uint64_t never_direct = ~std::uint64_t(0);
 constexpr std::uint32_t datatype_slots = 128; ///< hash table of predefined datatypes
 constexpr std::uint32_t comm_slots = 256;     ///< hash table of communicators' sizes
 constexpr std::uint32_t broadcast_bytes = 4096;
+/// Data that a block keeps, in shared memory, for its threads' own.
+constexpr std::uint32_t block_keeps = 336;
 /// The host tells MPI_Wtime in 1/wtime_ticks of a second since wtime_base: a Reply's 48 bits are
 /// enough for 97 days.
 constexpr double wtime_ticks = 1 << 24;

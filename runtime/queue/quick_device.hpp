@@ -8,42 +8,18 @@
 // says how to wait for it.
 #pragma once
 
-#include "../mpi/datatypes_device.hpp"
-#include "../mpi/first_warp_device.hpp"
 #include "../peer/warp_wait_device.hpp"
-#include "call_result.hpp"
-#include "kept_slots_device.hpp"
-#include "reply_device.hpp"
+#include "short_device.hpp"
 
 namespace gmpi::device {
 
-// --- whether a send can be refused ---
-
-/// What the proxy has said of a communicator's size; 0: nothing yet. From host memory: one thread
-/// asks.
-GMPI_OUT_OF_LINE std::uint32_t size_told(MPI_Comm comm) {
-  std::uint64_t word = load_system(context.comm_sizes + comm_hash(comm));
-  return content_of(word) == content_of(to_word(comm)) ? generation_of(word) : 0;
-}
+// --- where a message goes ---
 
 /// Whether `rank` is this one, as far as the proxy has said.
 GMPI_OUT_OF_LINE bool may_be_own_rank(MPI_Comm comm, int rank) {
   std::uint64_t word = load_system(context.comm_sizes + comm_slots + comm_hash(comm));
   return content_of(word) != content_of(to_word(comm)) ||
          generation_of(word) == static_cast<std::uint32_t>(rank);
-}
-
-/// The same as size_told() of those that every thread knows.
-GMPI_DEVICE std::uint32_t known_size(MPI_Comm comm) {
-  return comm == context.world  ? static_cast<std::uint32_t>(context.world_size)
-         : comm == context.self ? 1
-                                : 0;
-}
-
-/// Whether MPI is known to take a send's arguments, on a communicator of `ranks` ranks.
-GMPI_DEVICE bool sends_in_range(const Arguments &a, std::uint32_t ranks) {
-  return a.send_count >= 0 && a.send_tag >= 0 && a.send_tag <= context.tag_upper_bound &&
-         a.dest >= 0 && static_cast<std::uint32_t>(a.dest) < ranks;
 }
 
 /// Whether MPI is to read or write so much data where it lies. A thread's own memory and
@@ -53,32 +29,7 @@ template <Function F> GMPI_DEVICE bool is_direct(const void *data, std::uint64_t
          !is_shared(data);
 }
 
-GMPI_DEVICE std::uint32_t expected_with_reply(std::uint64_t bytes) {
-  return bytes <= reply_data_bytes ? static_cast<std::uint32_t>(bytes) : 0;
-}
-
 // --- a warp's part ---
-
-/// Leaves the data that came with a Reply, for every thread's own buffer, to the other blocks.
-template <Scope S> GMPI_DEVICE void share_small(std::uint32_t bytes) {
-  if constexpr (S == Scope::grid) {
-    BlockState &block = block_state();
-    auto *from = reinterpret_cast<const std::uint64_t *>(block.small);
-    auto *to = reinterpret_cast<std::uint64_t *>(block.launch->broadcast);
-    for (std::uint32_t i = thread_index(); i * 8 < bytes; i += 32)
-      to[i] = from[i];
-    if (thread_index() == 0)
-      block.launch->task = {bytes, 0, 0, GridTask::copy};
-  }
-}
-
-/// What lane 0 leaves to end_quickly(): what a call returns, and in the grid's launch, too.
-template <Scope S> GMPI_DEVICE void keep_result(const CallResult &result) {
-  BlockState &block = block_state();
-  block.peer.result = result;
-  if (S == Scope::grid)
-    block.launch->result = result;
-}
 
 /// Of a grid's call, the other blocks go on. What the warp has read and written lies behind it.
 template <Scope S> GMPI_DEVICE void end_as_warp() {
@@ -89,73 +40,16 @@ template <Scope S> GMPI_DEVICE void end_as_warp() {
   }
 }
 
-/// Takes what the first Reply to a call brings, as block.waiting says, all that most do not need.
-/// Returns how far it has come. `reads`: all of the block can read what is long.
-template <Scope S> GMPI_NOINLINE Begun take_found(Found found, bool reads) {
-  BlockState &block = block_state();
-  const Reply &reply = found.reply;
-  void *out = block.waiting.out;
-  const bool want_status = block.waiting.want_status;
-  const auto bytes = static_cast<std::uint32_t>(reply.bytes);
-  const bool own = out == nullptr, by_payload = reply.kind == ReplyKind::done && bytes != 0;
-  bool ends = is_done(reply.kind) && reply.error == MPI_SUCCESS && (!by_payload || (reads && !own));
-  if (bytes != 0)
-    store_found(found, own ? block.small : static_cast<unsigned char *>(out));
-  keep_found(found);
-  __syncwarp();
-  CallResult result = result_of(unpack_reply(block.reply));
-  // (In every thread's own buffer there may be a datatype's gaps.)
-  ends = ends && (!want_status || !own || result.bytes == bytes);
-  if (!ends) {
-    if (lane_index() == 0)
-      block.stored = !own && !by_payload && is_done(reply.kind);
-    return Begun::replied;
-  }
-  if (own)
-    share_small<S>(bytes);
-  const bool answers = want_status || (own && bytes != 0);
-  const Begun then = answers ? Begun::answered : Begun::over;
-  if (lane_index() == 0) {
-    if (answers) {
-      result.bytes = want_status ? result.bytes : bytes;
-      keep_result<S>(result);
-    }
-    if (by_payload)
-      block.moving = {out, context.payload + std::size_t(block.waiting.slot) * inline_bytes, bytes,
-                      then};
-  }
-  return by_payload ? Begun::reading : then;
-}
-
-/// Awaits the first Reply to a call, as block.waiting says. Returns how far it has come; where it
-/// is over or answered, its slot is yet to be given back, and its end to be told.
-template <Scope S> GMPI_DEVICE Begun await_reply(bool reads) {
-  __syncwarp();
-  const Waiting waiting = block_state().waiting;
-  const Found found = poll_as_warp(waiting, S);
-  const bool empty = found.reply.kind == ReplyKind::done &&
-                     (found.reply.bytes | static_cast<std::uint32_t>(found.reply.error)) == 0;
-  if (!waiting.want_status && waiting.out != nullptr && (empty || store_number(found, waiting.out)))
-    return Begun::over; // what most are
-  return take_found<S>(found, reads);
-}
-static_assert(MPI_SUCCESS == 0);
-
-/// Ends a call that has waited, for its other blocks and its slot. One thread.
-template <Scope S> GMPI_DEVICE void end_answered() {
-  give_slot<S>(block_state().waiting.slot);
-  prepare_end<S>();
-  tell_end_of_call<S>();
-}
-
 /// Awaits the first Reply to a call that has just been asked for, and ends the call where that is
 /// all.
 template <Scope S> GMPI_NOINLINE Begun await_answer() {
   let_pass(before_first_look);
-  const Begun begun = await_reply<S>(true);
+  __syncwarp();
+  const Waiting waiting = block_state().waiting;
+  const Begun begun = await_reply<S>(waiting, true);
   __syncwarp();
   if (lane_index() == 0 && (begun == Begun::over || begun == Begun::answered))
-    end_answered<S>();
+    end_answered<S>(waiting.slot);
   return begun;
 }
 
@@ -214,6 +108,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
     attribute.tagged = bytes != 0 && tagged;
     attribute.detached = detached;
     attribute.in_bytes = bytes;
+    attribute.beside = most_beside(buffers.out);
     attribute.direct_out = is_direct<F>(buffers.out, buffers.out_bytes);
     if (attribute.direct_out)
       release_system(); // MPI's stores come after those of these threads
@@ -238,7 +133,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
   const bool waits = !nonblocking && !detached;
   const Begun then = waits ? Begun::asked : nonblocking ? Begun::answered : Begun::over;
   if (lane == 0) {
-    const std::uint32_t expected = expected_with_reply(buffers.out_bytes);
+    const std::uint32_t expected = expected_beside(buffers.out, buffers.out_bytes);
     if (waits)
       block.waiting = {slot,
                        record.turn,
@@ -296,14 +191,38 @@ template <Scope S> GMPI_DEVICE Begun write_together() {
   return moving.then;
 }
 
+/// One member's share of reading what lies at an address for 16 bytes, to one for four: whole words
+/// of four bytes.
+GMPI_DEVICE void read_sixteens(unsigned char *to, const uint4 *from, std::uint32_t bytes,
+                               std::uint32_t rank, std::uint32_t size) {
+  constexpr std::uint32_t at_once = 4; // are under way together
+  const bool whole = (reinterpret_cast<std::uint64_t>(to) & 15) == 0;
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = rank; 16 * i < bytes; i += at_once * size) {
+    uint4 values[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      if (16 * (i + k * size) < bytes)
+        values[k] = from[i + k * size];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      if (const std::uint32_t at = 16 * (i + k * size); at < bytes)
+        store_sixteen(to + at, values[k], (bytes - at) / 4, whole);
+  }
+}
+
 /// All of the block read the data that has come with a Reply. Returns how far the call has come
 /// then: over, or answered.
 template <Scope S> GMPI_DEVICE Begun read_together() {
   const Moving moving = block_state().moving;
-  copy_share(moving.to, moving.from, moving.bytes, thread_index(), block_threads());
+  if (((reinterpret_cast<std::uint64_t>(moving.to) | moving.bytes) & 3) == 0)
+    read_sixteens(static_cast<unsigned char *>(moving.to), static_cast<const uint4 *>(moving.from),
+                  moving.bytes, thread_index(), block_threads());
+  else
+    copy_share(moving.to, moving.from, moving.bytes, thread_index(), block_threads());
   __syncthreads();
   if (thread_index() == 0)
-    end_answered<S>();
+    end_answered<S>(block_state().waiting.slot);
   return moving.then;
 }
 
@@ -409,7 +328,8 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
                        true,
                        site,
                        record.out};
-    if (await_reply<S>(false) == Begun::replied) {
+    __syncwarp();
+    if (await_reply<S>(block.waiting, false) == Begun::replied) {
       begun = Begun::replied;
       break;
     }

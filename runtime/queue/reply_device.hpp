@@ -102,26 +102,31 @@ GMPI_OUT_OF_LINE ReplyHead await_head(Waiting waiting, Scope scope) {
 /// Twelve bytes of received data, as two words carry them, of which `left` belong at `to`.
 GMPI_DEVICE void store_pair(unsigned char *to, std::uint64_t a, std::uint64_t b,
                             std::int32_t left) {
-  const std::uint32_t parts[3] = {static_cast<std::uint32_t>(a),
-                                  static_cast<std::uint32_t>(a >> 32 & 0xffff) |
-                                      static_cast<std::uint32_t>(b) << 16,
-                                  static_cast<std::uint32_t>(b >> 16)};
-  bool aligned = (reinterpret_cast<std::uint64_t>(to) & 3) == 0;
-  GMPI_UNROLL
-  for (int i = 0; i < 3; ++i, to += 4, left -= 4) {
-    if (aligned && left >= 4)
-      *reinterpret_cast<std::uint32_t *>(to) = parts[i];
-    else
-      for (int byte = 0; byte < 4; ++byte)
-        if (byte < left)
-          to[byte] = static_cast<unsigned char>(parts[i] >> 8 * byte);
+  std::uint64_t low = content_of(a) | b << 48, high = content_of(b) >> 16;
+  if ((reinterpret_cast<std::uint64_t>(to) & 3) == 0) {
+    const std::uint32_t parts[3] = {static_cast<std::uint32_t>(low),
+                                    static_cast<std::uint32_t>(low >> 32),
+                                    static_cast<std::uint32_t>(high)};
+    auto *words = reinterpret_cast<std::uint32_t *>(to);
+    GMPI_UNROLL
+    for (int i = 0; i < 3; ++i)
+      if (left >= 4 * (i + 1))
+        words[i] = parts[i];
+    if (left >= pair_bytes || (left & 3) == 0)
+      return;
+  }
+  GMPI_NO_UNROLL
+  for (int i = 0; i < pair_bytes && i < left; ++i) {
+    to[i] = static_cast<unsigned char>(low);
+    low = low >> 8 | high << 56;
+    high >>= 8;
   }
 }
 
 /// The data of a Reply of kind done_here.
 GMPI_DEVICE void store_head_data(const Reply &reply, void *to) {
-  std::uint64_t a = reply.data[0], b = a >> 48 | reply.data[1] << 16;
-  store_pair(static_cast<unsigned char *>(to), a, b, static_cast<std::int32_t>(reply.bytes));
+  store_pair(static_cast<unsigned char *>(to), reply.data[0],
+             reply.data[0] >> 48 | reply.data[1] << 16, static_cast<std::int32_t>(reply.bytes));
 }
 
 /// Copies what lies behind a Reply of kind done_beside: one thread's way.
@@ -139,14 +144,19 @@ GMPI_OUT_OF_LINE void read_beside(const Context &context, std::uint32_t slot, st
   }
 }
 
-/// What a warp's wait for a Reply has found: two of its words in each lane, from the fifth lane on
-/// of its data.
+/// What a warp's wait for a Reply has found: a pair of its words in each lane, or several, 32 pairs
+/// from each other; behind the first few, pairs of its data.
 struct Found {
-  std::uint64_t a, b;
-  std::uint32_t lanes; ///< that have words
+  static constexpr std::uint32_t reply_pairs = reply_words / 2, rounds = reply_stride / 64;
+  std::uint64_t a[rounds], b[rounds];
+  std::uint32_t pairs; ///< in all
   Reply reply;         ///< as its head says, in every lane
+
+  /// Pairs of a Reply with so much data behind it.
+  GMPI_DEVICE static std::uint32_t pairs_for(std::uint32_t bytes) {
+    return reply_pairs + (bytes + pair_bytes - 1) / pair_bytes;
+  }
 };
-constexpr std::uint32_t lane_bytes = 2 * word_bytes, reply_lanes = reply_words / 2;
 
 /// Cycles that a warp lets pass before it first looks for the Reply to an Attribute: beside what it
 /// does meanwhile.
@@ -154,32 +164,35 @@ constexpr std::uint32_t before_first_look = 250;
 
 /// A block's first warp, whole, waits for a Reply.
 GMPI_DEVICE Found poll_as_warp(const Waiting &waiting, Scope scope) {
-  constexpr unsigned everyone = 0xffffffffu, whole_reply = (1u << reply_lanes) - 1;
+  constexpr unsigned everyone = 0xffffffffu, whole_reply = (1u << Found::reply_pairs) - 1;
   const std::uint32_t lane = lane_index(), turn = (waiting.turn + 1) & 0xffff;
   const std::uint64_t *from = context.replies + waiting.slot * reply_stride + 2 * lane;
   Found found{};
-  found.lanes = reply_lanes;
-  if (waiting.expected > reply_head_bytes && waiting.expected <= reply_data_bytes)
-    found.lanes += (waiting.expected + lane_bytes - 1) / lane_bytes;
-  const unsigned long long start = nanoseconds();
+  found.pairs = Found::pairs_for(waiting.expected > reply_head_bytes ? waiting.expected : 0);
+  const auto shows = [&](std::uint32_t k) {
+    return generation_of(found.a[k]) == turn && generation_of(found.b[k]) == turn;
+  };
+  const unsigned long long start = waiting.announce ? nanoseconds() : 0;
   bool announce = waiting.announce && lane == 0;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
-    if (lane < found.lanes)
-      load_system(from, found.a, found.b);
-    const unsigned arrived =
-        __ballot_sync(everyone, lane < found.lanes && generation_of(found.a) == turn &&
-                                    generation_of(found.b) == turn);
-    if ((arrived & whole_reply) == whole_reply) {
-      const std::uint64_t head[2] = {__shfl_sync(everyone, found.a, 0),
-                                     __shfl_sync(everyone, found.b, 0)};
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < Found::rounds; ++k)
+      if (lane + 32 * k < found.pairs)
+        load_system(from + 64 * k, found.a[k], found.b[k]);
+    if ((__ballot_sync(everyone, shows(0)) & whole_reply) == whole_reply) {
+      const std::uint64_t head[2] = {__shfl_sync(everyone, found.a[0], 0),
+                                     __shfl_sync(everyone, found.b[0], 0)};
       found.reply = unpack_reply_head(head);
-      found.lanes = reply_lanes;
-      if (found.reply.kind == ReplyKind::done_beside)
-        found.lanes +=
-            (static_cast<std::uint32_t>(found.reply.bytes) + lane_bytes - 1) / lane_bytes;
-      const unsigned wanted = everyone >> (32 - found.lanes);
-      if ((arrived & wanted) == wanted)
+      const std::uint32_t looked_at = found.pairs;
+      found.pairs = Found::pairs_for(found.reply.kind == ReplyKind::done_beside
+                                         ? static_cast<std::uint32_t>(found.reply.bytes)
+                                         : 0);
+      bool all = true;
+      GMPI_UNROLL
+      for (std::uint32_t k = 0; k < Found::rounds; ++k)
+        all = all && (lane + 32 * k >= found.pairs || (lane + 32 * k < looked_at && shows(k)));
+      if (__all_sync(everyone, all))
         break;
     }
     if (announce && is_long(turns, start)) {
@@ -198,34 +211,24 @@ GMPI_DEVICE Found poll_as_warp(const Waiting &waiting, Scope scope) {
 /// Stores the data that has come with a Reply, `to` is for all. The same warp.
 GMPI_DEVICE void store_found(const Found &found, unsigned char *to) {
   const std::uint32_t lane = lane_index();
-  if (lane >= reply_lanes && lane < found.lanes) {
-    std::uint32_t at = (lane - reply_lanes) * lane_bytes;
-    store_pair(to + at, found.a, found.b, static_cast<std::int32_t>(found.reply.bytes - at));
-  }
-  if (lane == 0 && found.reply.kind == ReplyKind::done_here)
+  if (found.reply.kind == ReplyKind::done_beside) {
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < Found::rounds; ++k)
+      if (const std::uint32_t p = lane + 32 * k; p >= Found::reply_pairs && p < found.pairs) {
+        const std::uint32_t at = (p - Found::reply_pairs) * pair_bytes;
+        store_pair(to + at, found.a[k], found.b[k],
+                   static_cast<std::int32_t>(found.reply.bytes) - static_cast<std::int32_t>(at));
+      }
+  } else if (lane == 0 && found.reply.kind == ReplyKind::done_here) {
     store_head_data(found.reply, to);
-}
-/// The same where the Reply itself brings up to eight bytes, whole words of four, as most numbers
-/// are; false: it does not.
-GMPI_DEVICE bool store_number(const Found &found, void *to) {
-  const auto bytes = static_cast<std::uint32_t>(found.reply.bytes);
-  if (found.reply.kind != ReplyKind::done_here || bytes > 8 ||
-      ((reinterpret_cast<std::uint64_t>(to) | bytes) & 3) != 0)
-    return false;
-  auto *words = static_cast<std::uint32_t *>(to);
-  if (lane_index() == 0) {
-    words[0] = static_cast<std::uint32_t>(found.reply.data[0]);
-    if (bytes > 4)
-      words[1] = static_cast<std::uint32_t>(found.reply.data[0] >> 32);
   }
-  return true;
 }
 /// Leaves its words in the block's state. The same warp.
 GMPI_DEVICE void keep_found(const Found &found) {
   const std::uint32_t lane = lane_index();
-  if (lane < reply_lanes) {
-    block_state().reply[2 * lane] = found.a;
-    block_state().reply[2 * lane + 1] = found.b;
+  if (lane < Found::reply_pairs) {
+    block_state().reply[2 * lane] = found.a[0];
+    block_state().reply[2 * lane + 1] = found.b[0];
   }
 }
 

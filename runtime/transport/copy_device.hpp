@@ -6,6 +6,20 @@
 
 namespace gmpi::device {
 
+/// Stores the first `words` words of four bytes of 16 bytes, at an address for such; `whole`: at an
+/// address for 16.
+GMPI_DEVICE void store_sixteen(unsigned char *to, uint4 value, std::uint32_t words, bool whole) {
+  if (whole && words >= 4) {
+    *reinterpret_cast<uint4 *>(to) = value;
+    return;
+  }
+  const std::uint32_t parts[4] = {value.x, value.y, value.z, value.w};
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < 4; ++i)
+    if (i < words)
+      reinterpret_cast<std::uint32_t *>(to)[i] = parts[i];
+}
+
 /// Copies elements first, first + step, ... below `count`, of which there are eight at most: all
 /// loads are in flight together.
 template <class T>

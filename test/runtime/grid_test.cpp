@@ -108,8 +108,7 @@ private:
       answer(slot, {ReplyKind::copy_in, 0, attribute.in_bytes, incoming.data(), 0, 0, 0, 0, {}});
     } else if (attribute.function == Function::Recv && bytes > inline_bytes) {
       answer(slot, {ReplyKind::copy_out_last, number, bytes, outgoing.data(), 0, 7, 8, bytes, {}});
-    } else if (attribute.function == Function::Recv && bytes <= reply_data_bytes &&
-               attribute.scope != Scope::thread) {
+    } else if (attribute.function == Function::Recv && bytes <= attribute.beside) {
       answer(slot, {ReplyKind::done_beside, number, bytes, nullptr, 0, 7, 8, bytes, {}},
              outgoing.data());
     } else if (attribute.function == Function::Recv) {
@@ -320,7 +319,7 @@ TEST_F(Grid, shared_copies_at_any_alignment) {
 }
 
 TEST_F(Grid, data_beside_the_attribute) {
-  for (int bytes : {1, 8, 10, 11, 40, 335, 336, 337, 999, 3072, 3073, 20000}) {
+  for (int bytes : {1, 8, 10, 11, 40, 335, 336, 337, 999, 1487, 1488, 1489, 1536, 1540, 4000, 6144, 6145, 20000}) {
     std::memset(device.data, 0, bytes + 1);
     std::size_t before = proxy.calls.size();
     proxy.run({4, 40}, [=, device = device.data] {

@@ -29,6 +29,8 @@ class KernelEnd {
 public:
   /// Longer data is MPI's to read and write where it lies.
   std::uint64_t direct_above = gmpi::never_direct;
+  /// So much received data may come with a Reply.
+  std::uint32_t beside = 0;
   gmpi::Progress progress{0};
   const gmpi::Context &context = progress.queue().context();
 
@@ -47,6 +49,7 @@ public:
     attribute.inline_in = attribute.in_bytes <= gmpi::inline_bytes;
     attribute.tagged = attribute.in_bytes != 0 && attribute.in_bytes <= gmpi::tagged_bytes;
     attribute.detached = function == gmpi::Function::Send && attribute.inline_in && sure;
+    attribute.beside = beside;
     attribute.direct_in = is_direct(function, call.buffers.in_bytes);
     attribute.direct_out = is_direct(function, call.buffers.out_bytes);
     attribute.arguments = arguments;

@@ -101,7 +101,7 @@ TEST(Replies, half_a_head) {
   }
 }
 
-/// Data of up to ten bytes in the first two words, of up to 336 behind the Reply.
+/// Data of up to ten bytes in the first two words, of up to 1488 behind the Reply.
 TEST(Replies, data) {
   unsigned char data[reply_data_bytes], got[reply_data_bytes];
   for (std::uint32_t i = 0; i < reply_data_bytes; ++i)

@@ -1,0 +1,201 @@
+// The quick way of a single thread's call by way of the proxy, and what a thread alone reads and
+// writes: each load of the host's memory takes it 1.2 us, so many are under way together.
+//
+// Invariant: where asking returns nothing, nothing has happened; where it returns asked, the proxy
+// knows of the call, and this thread holds its slot. It calls no function, so no registers are
+// saved.
+#pragma once
+
+#include "short_device.hpp"
+
+namespace gmpi::device {
+
+/// Copies `count` times `at_once` 16 bytes, all of one turn under way together. Returns how many
+/// bytes.
+template <std::uint32_t at_once>
+GMPI_DEVICE std::uint32_t read_turns(unsigned char *to, const uint4 *from, std::uint32_t count) {
+  const bool whole = (reinterpret_cast<std::uint64_t>(to) & 15) == 0;
+  GMPI_NO_UNROLL
+  for (std::uint32_t turn = 0; turn < count; ++turn) {
+    uint4 values[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      values[k] = from[k];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      store_sixteen(to + 16 * k, values[k], 4, whole);
+    to += 16 * at_once;
+    from += at_once;
+  }
+  return count * at_once * 16;
+}
+
+/// What one thread copies from the host's memory, a multiple of 16.
+GMPI_OUT_OF_LINE void read_alone(void *to, const void *from, unsigned long long bytes) {
+  constexpr std::uint32_t most = 8, few = 2;
+  auto *out = static_cast<unsigned char *>(to);
+  auto *in = static_cast<const unsigned char *>(from);
+  if (((reinterpret_cast<std::uint64_t>(to) & 3) | (reinterpret_cast<std::uint64_t>(from) & 15)) ==
+      0)
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      const std::uint32_t each = 16 * (i == 0 ? most : few);
+      const auto count = static_cast<std::uint32_t>(bytes / each);
+      auto *words = reinterpret_cast<const uint4 *>(in);
+      const std::uint32_t read =
+          i == 0 ? read_turns<most>(out, words, count) : read_turns<few>(out, words, count);
+      out += read;
+      in += read;
+      bytes -= read;
+    }
+  if (bytes != 0)
+    copy_share(out, in, bytes, 0, 1);
+}
+
+/// Whether a thread's call begins here.
+template <Function F>
+constexpr bool asks_alone =
+    (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) && !tells_flag(F);
+
+/// How far a thread's call has come; of one that has been asked, its slot, and the turn of the last
+/// Reply there before.
+struct Alone {
+  Begun begun;
+  std::uint32_t slot, turn;
+};
+
+/// A call that has been asked has a Reply which says more than that all is well, or brings more
+/// than this thread has looked for; what that is, the general way finds again.
+GMPI_DEVICE bool ends_alone(const Reply &reply, std::uint32_t room) {
+  return is_done(reply.kind) && reply.error == MPI_SUCCESS &&
+         (reply.kind == ReplyKind::done ? reply.bytes == 0 : reply.bytes <= room);
+}
+
+/// Hands a thread's blocking call over to the proxy, and awaits its Reply. Returns over, nothing or
+/// asked.
+template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a) {
+  constexpr std::int32_t most_pairs = 4; // of data, either way
+  constexpr std::uint32_t most_bytes = most_pairs * pair_bytes;
+  constexpr Alone nothing{Begun::nothing, 0, 0};
+  if (goes_nowhere(F, a))
+    return nothing;
+  BlockState &block = block_state();
+  const Buffers buffers = buffers_of(F, a, remembered_bytes);
+  const bool detached = F == Function::Send && sends_in_range(a, known_size(a.comm));
+  if ((F == Function::Send && !detached) || buffers.in_bytes > most_bytes ||
+      buffers.out_bytes > context.direct_above || buffers.out_bytes == unknown_bytes ||
+      ((reinterpret_cast<std::uint64_t>(buffers.in) | buffers.in_bytes) & 3) != 0)
+    return nothing;
+  std::uint32_t slot = 0, turn = 0, serial = 0;
+  if (!detached) {
+    // (Lanes that come together would part here.)
+    if (lanes_here().count != 1 || block.own_slot >= request_slots ||
+        atomicExch(&block.slot_taken, 1u) != 0)
+      return nothing;
+    __threadfence_block();
+    slot = block.own_slot;
+  }
+  // All of these need nothing of each other.
+  const NextTicket next = next_ticket(context);
+  if (!detached) {
+    turn = context.records[slot].turn;
+    serial = context.records[slot].serial;
+  }
+  const auto bytes = static_cast<std::int32_t>(buffers.in_bytes);
+  DataPair pairs[most_pairs];
+  GMPI_UNROLL
+  for (std::int32_t k = 0; k < most_pairs; ++k)
+    if (k * pair_bytes < bytes)
+      pairs[k] = DataPair::load_words(
+          static_cast<const unsigned char *>(buffers.in) + k * pair_bytes, bytes - k * pair_bytes);
+  const bool looks_beside =
+      buffers.out_bytes > reply_head_bytes && buffers.out_bytes <= most_bytes;
+  Attribute attribute = make_attribute(F, Scope::thread, site);
+  attribute.inline_in = true;
+  attribute.tagged = bytes != 0;
+  attribute.detached = detached;
+  attribute.in_bytes = buffers.in_bytes;
+  attribute.slot = slot;
+  attribute.serial = serial;
+  attribute.turn = turn;
+  attribute.beside = looks_beside ? most_bytes : 0;
+  std::uint64_t contents[attribute_words] = {};
+  pack_call(F, site, a, contents);
+  pack_head(attribute, contents);
+  if (next.ticket >= next.consumed + ring_slots)
+    await_consumed_here(context, next.ticket - ring_slots + 1);
+  const std::uint32_t generation = ring_generation(next.ticket);
+  auto *const beside = reinterpret_cast<std::uint64_t *>(ring_payload(context, next.ticket));
+  GMPI_UNROLL
+  for (std::int32_t k = 0; k < most_pairs; ++k)
+    if (k * pair_bytes < bytes)
+      pairs[k].store(beside + 2 * k, generation);
+  std::uint64_t *const words = context.ring + next.ticket % ring_slots * attribute_words;
+  GMPI_UNROLL
+  for (int i = 0; i < attribute_words; i += 2)
+    store_system(words + i, tag_word(contents[i], generation),
+                 tag_word(contents[i + 1], generation));
+  if (detached)
+    return {Begun::over, 0, 0};
+
+  let_pass(before_first_look);
+  const bool want_status = wants_status(a);
+  const std::uint32_t expected = (turn + 1) & 0xffff;
+  const std::uint64_t *const from = context.replies + slot * reply_stride;
+  const auto shows = [&](std::uint64_t low, std::uint64_t high) {
+    return generation_of(low) == expected && generation_of(high) == expected;
+  };
+  // Of the Reply the first two words, and those that a status is made of; and its data.
+  std::uint64_t head[2], status[4] = {}, data[2 * most_pairs] = {};
+  Reply reply;
+  GMPI_NO_UNROLL
+  for (;;) {
+    load_system(from, head[0], head[1]);
+    if (want_status) {
+      load_system(from + 4, status[0], status[1]);
+      load_system(from + 6, status[2], status[3]);
+    }
+    if (looks_beside) {
+      GMPI_UNROLL
+      for (std::int32_t k = 0; k < most_pairs; ++k)
+        load_system(from + reply_words + 2 * k, data[2 * k], data[2 * k + 1]);
+    }
+    if (shows(head[0], head[1])) {
+      reply = unpack_reply_head(head);
+      bool all = !want_status || (shows(status[0], status[1]) && shows(status[2], status[3]));
+      if (reply.kind == ReplyKind::done_beside) {
+        GMPI_UNROLL
+        for (std::int32_t k = 0; k < most_pairs; ++k)
+          all = all && (k * pair_bytes >= static_cast<std::int32_t>(reply.bytes) ||
+                        shows(data[2 * k], data[2 * k + 1]));
+      }
+      if (all)
+        break;
+    }
+    relax();
+  }
+  if (!ends_alone(reply, most_bytes))
+    return {Begun::asked, slot, turn};
+  acquire_system();
+  context.records[slot].turn = expected;
+  auto *const to = static_cast<unsigned char *>(buffers.out);
+  if (reply.kind == ReplyKind::done_here)
+    store_head_data(reply, to);
+  if (reply.kind == ReplyKind::done_beside) {
+    GMPI_UNROLL
+    for (std::int32_t k = 0; k < most_pairs; ++k)
+      if (k * pair_bytes < static_cast<std::int32_t>(reply.bytes))
+        store_pair(to + k * pair_bytes, data[2 * k], data[2 * k + 1],
+                   static_cast<std::int32_t>(reply.bytes) - k * pair_bytes);
+  }
+  give_slot<Scope::thread>(slot);
+  if (want_status) {
+    CallResult result{};
+    result.source = static_cast<std::int32_t>(status[0]);
+    result.tag = static_cast<std::int32_t>(status[1]);
+    result.bytes = content_of(status[2]);
+    *a.status = make_status(result);
+  }
+  return {Begun::over, 0, 0};
+}
+
+} // namespace gmpi::device
