@@ -19,8 +19,12 @@ enum class Begun : std::uint32_t {
   receiving,  ///< its message has been found, and is its own (of MPI_Sendrecv: and sent is the
               ///< other)
   matched,    ///< it receives a long message, and waits for the request that this has matched
+  announced,  ///< it sends one, which block.peer.long_call has announced, and awaits the answer
+  landing,    ///< it receives one, has answered, and awaits the data
+  left,       ///< of either, others of the rank have a say in what is left
   found,      ///< what it receives is there, see block.peer.arrived, but not yet looked at; of
               ///< MPI_Sendrecv: and sent is the other
+  offered,    ///< the same, and it is a long message for it
   sent,       ///< of MPI_Sendrecv: sent is its message, and the other yet to be received
   spanning,   ///< all of the block are to write, or read, block.peer.span
   stretching, ///< the same, in stretches of many packets

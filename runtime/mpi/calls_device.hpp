@@ -365,8 +365,15 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       const auto receive = [=](Begun so_far) {                                                     \
         if constexpr (receives)                                                                    \
           so_far = quick::receive_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far);                  \
-        return is_left(so_far) ? quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far)       \
-                               : so_far;                                                           \
+        if constexpr (Function::name == Function::Recv)                                            \
+          if (so_far == Begun::offered)                                                            \
+            return peer::go_on_long<S>(                                                            \
+                peer::take_offered<S>(a.comm, a.source, a.recv_tag, a.recv_buffer,                 \
+                                      peer::found_by(a).out_bytes, wants_status(a)));              \
+        return is_left(so_far)                                                                     \
+                   ? peer::go_on_long<S>(                                                          \
+                         quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far))              \
+                   : so_far;                                                                       \
       };                                                                                           \
       begun = begin_together<Function::name, S>(                                                   \
           a,                                                                                       \
@@ -394,12 +401,18 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
               else if (so_far == Begun::sent)                                                      \
                 so_far = receive(so_far);                                                          \
               else if (so_far == Begun::nothing)                                                   \
-                so_far = quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far);              \
+                so_far = peer::go_on_long<S>(                                                      \
+                    quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far));                  \
             }                                                                                      \
             return so_far == Begun::elsewhere                                                      \
                        ? quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))                   \
                        : so_far;                                                                   \
           });                                                                                      \
+      if (begun == Begun::over)                                                                    \
+        return MPI_SUCCESS;                                                                        \
+      if constexpr (peer::stores_quickly<Function::name>)                                          \
+        if (begun == Begun::storing)                                                               \
+          begun = quick::store_##name<S>(GMPI_LIST(GMPI_PASS, roles));                             \
       if constexpr (peer::sends_short<Function::name>)                                             \
         if (is_span(begun) && peer::is_to_be_written(block_state().peer.span))                     \
           begun = write_span<S>(begun);                                                            \
@@ -419,14 +432,9 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       begun = move_together<S>(begun);                                                             \
     if (S != Scope::thread && begun == Begun::carrying)                                            \
       begun = quick::carry<S, kind_of(Function::name)>();                                          \
-    if (begun == Begun::over)                                                                      \
-      return MPI_SUCCESS;                                                                          \
     if constexpr (S == Scope::grid)                                                                \
       if (begun == Begun::helping)                                                                 \
         begun = quick::help_##name(GMPI_LIST(GMPI_PASS, roles));                                   \
-    if constexpr (S != Scope::thread && peer::stores_quickly<Function::name>)                      \
-      if (begun == Begun::storing)                                                                 \
-        begun = quick::store_##name<S>(GMPI_LIST(GMPI_PASS, roles));                               \
     if (begun == Begun::over)                                                                      \
       return MPI_SUCCESS;                                                                          \
     if (S != Scope::thread && begun == Begun::answered)                                            \

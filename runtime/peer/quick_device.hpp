@@ -129,6 +129,21 @@ GMPI_DEVICE bool await_next(State &state, std::uint32_t peer, const Position &at
   }
 }
 
+/// Takes the announced message that has arrived from `source`, and is for it, as share.arrived says;
+/// the warp holds the channels, which are given back. Returns as receive_long() does.
+template <Scope S>
+GMPI_NOINLINE Begun take_offered(MPI_Comm handle, int source, int tag, void *data,
+                                 unsigned long long room, bool want_status) {
+  const Comm &comm = *find_comm(handle);
+  Share &share = block_state().peer;
+  const Arrived arrived = share.arrived;
+  const Position at{arrived.common, arrived.owned};
+  if (thread_index() == 0)
+    note_taken(comm, source, at, arrived.channel, arrived.header);
+  return receive_long<S>(*context.peer, comm, source, tag, data, room, arrived.channel, at,
+                         arrived.header, want_status, share);
+}
+
 /// Takes what has arrived from `source`, if it is what is to be received: at most warp_bytes at
 /// once; a longer message is left to the block. The warp holds the channels, which are given back.
 template <Scope S>
@@ -140,11 +155,14 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
   const Position at{arrived.common, arrived.owned};
   const Header header = arrived.header;
   const bool ours = is_for(header, comm, tag);
+  if (ours && header.kind == MessageKind::announced && !is_local(data)) {
+    if (lane == 0)
+      share.arrived = arrived;
+    __syncwarp();
+    return take_offered<S>(comm.handle, source, tag, data, room, want_status);
+  }
   if (ours && lane == 0)
     note_taken(comm, source, at, channel, header);
-  if (ours && header.kind == MessageKind::announced && !is_local(data))
-    return receive_long<S>(state, comm, source, tag, data, room, channel, at, header, want_status,
-                           share);
   if (!ours || !has_data(header)) {
     if (lane == 0)
       let_channels_go(state, peer, at);
@@ -399,8 +417,10 @@ template <Function F, Scope S> GMPI_DEVICE Begun send_short(const Arguments &a) 
 
 /// Receives the same way. `begun`: nothing, or sent; so it stays where nothing has happened.
 template <Function F, Scope S> GMPI_DEVICE Begun receive_short(const Arguments &a, Begun begun) {
-  const Begun now = receive_short<S>(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,
-                                     a.recv_datatype, wants_status(a));
+  Begun now = receive_short<S>(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,
+                               a.recv_datatype, wants_status(a));
+  if (F != Function::Recv && now == Begun::offered)
+    now = Begun::found;
   return now == Begun::nothing ? begun : now;
 }
 
@@ -431,7 +451,7 @@ template <Scope S> GMPI_DEVICE Begun carry_last_step() {
 /// Has the first warp `receive()` what an MPI_Sendrecv receives, whose other message is on its way,
 /// and all of the block carry what is left to them. Returns how far the call has come.
 template <Scope S, class Receive> GMPI_DEVICE Begun receive_together(Receive receive) {
-  const Begun begun = tell_all(thread_index() < 32 ? receive() : Begun::over);
+  const Begun begun = tell_all(thread_index() < 32 ? go_on_long<S>(receive()) : Begun::over);
   return begun == Begun::carrying ? carry_last_step<S>() : begun;
 }
 
@@ -465,7 +485,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun store_quickly(const Arguments &
     const Buffers buffers = buffers_of(F, a, message_bytes);
     const bool want_status = wants_status(a);
     return share.long_call.receiving != nothing
-               ? end_exchange<S>(state, a.source, buffers.out_bytes, want_status, share)
+               ? end_exchange(a.source, buffers.out_bytes, want_status, share)
                : receive_after_send<S>(state, *find_comm(a.comm), a, buffers, want_status,
                                        Begun::nothing, share);
   });

@@ -183,8 +183,7 @@ GMPI_DEVICE const std::uint64_t *answer_at(const State &state, const LongCall &c
   return ack_at(state.acks, call.sending) + thread_index() % ack_packets * packet_words;
 }
 
-/// Awaits the answer to call.sending. Returns storing; or matched or sending, from where the
-/// general way is to go on.
+/// Awaits the answer to call.sending. Returns storing or left.
 template <Scope S> GMPI_DEVICE Begun await_match(State &state, const LongCall &call, Share &share) {
   Answer answer = Answer::none;
   watch(state, call, answer_at(state, call), call.send_lap,
@@ -192,7 +191,16 @@ template <Scope S> GMPI_DEVICE Begun await_match(State &state, const LongCall &c
           answer = answer_of<S>(state, call, seen, shows, share);
           return answer != Answer::none;
         });
-  return answer == Answer::storable ? Begun::storing : leave_long(state, call, share);
+  return answer == Answer::storable ? Begun::storing : Begun::left;
+}
+
+/// Leaves a long call's rest to a function that calls none: what it waits for, it finds without
+/// registers to restore. Returns `then`.
+GMPI_DEVICE Begun keep_call(const LongCall &call, Share &share, Begun then) {
+  if (thread_index() == 0)
+    share.long_call = call;
+  __syncwarp();
+  return then;
 }
 
 /// Announces the long message of a nonblocking call to a rank of this host, where a request slot is
@@ -253,14 +261,14 @@ GMPI_DEVICE Begun announce_quickly(State &state, const Comm &comm, int dest, int
   return Begun::sending;
 }
 
-/// Sends a long message. Returns as announce_long() or await_match() do, but for `nothing`.
+/// Announces a long message. Returns announced, or sending.
 template <Scope S>
 GMPI_NOINLINE Begun send_long(State &state, const Comm &comm, int dest, int tag, const void *data,
                               unsigned long long bytes, MPI_Datatype datatype, Share &share) {
   LongCall call{};
   call.receiving = nothing;
   const Begun begun = announce_long<S>(state, comm, dest, tag, data, bytes, datatype, call, share);
-  return begun == Begun::over      ? await_match<S>(state, call, share)
+  return begun == Begun::over      ? keep_call(call, share, Begun::announced)
          : begun == Begun::nothing ? announce_quickly(state, comm, dest, tag, data, bytes, share)
                                    : begun;
 }
@@ -297,7 +305,7 @@ GMPI_NOINLINE Begun send_long_by_route(std::uint32_t i, MPI_Comm comm, std::uint
   LongCall call{};
   call.receiving = nothing;
   note_announced(state, *find_comm(comm), peer, slot, t, true, call, share);
-  return await_match<S>(state, call, share);
+  return keep_call(call, share, Begun::announced);
 }
 
 /// All of the block, or the grid, store a message where it belongs; then the receiver is told.
@@ -374,47 +382,35 @@ GMPI_DEVICE bool match_long(State &state, const Comm &comm, int source, int tag,
   return true;
 }
 
-/// Awaits the data of call.receiving; nothing is being sent any more. False where the general way
-/// is to go on.
-GMPI_DEVICE bool await_landing(State &state, const LongCall &call) {
+/// Awaits the data of call.receiving, with which the call is over; nothing is being sent any more.
+/// Returns over, answered or left.
+template <Scope S> GMPI_DEVICE Begun end_long(State &state, const LongCall &call, Share &share) {
   if (!watch(state, call, landed_at(state.acks, call.receiving), call.receive_lap,
              [](const Packet &, unsigned shows) { return (shows & 1) != 0; }))
-    return false;
+    return Begun::left;
   acquire_system();
   if (thread_index() == 0) {
     atomicSub(&state.summary.posted, 1u);
     note_state(state.requests[call.receiving], RequestState::done);
-  }
-  return true;
-}
-
-/// Awaits the message of call.receiving, with which the call is over. Returns over or answered; or
-/// matched, from where the general way is to go on.
-template <Scope S>
-GMPI_DEVICE Begun end_long(State &state, const LongCall &call, int source, unsigned long long room,
-                           bool want_status, Share &share) {
-  if (!await_landing(state, call))
-    return leave_long(state, call, share);
-  if (thread_index() == 0) {
-    if (want_status) {
+    if (call.want_status) {
       const Header &header = state.requests[call.receiving].header;
-      note_message(share, source, header, header.tag, room);
+      note_message(share, call.source, header, header.tag, call.room);
       if (S == Scope::grid)
         block_state().launch->result = share.result;
     }
     prepare_end<S>();
     tell_end_of_call<S>();
   }
-  return want_status ? Begun::answered : Begun::over;
+  return call.want_status ? Begun::answered : Begun::over;
 }
 
-/// Takes the next message of a channel, which is announced, and awaits it; the warp holds the
-/// channels, which are given back. Returns over or answered; matched, from where the general way is
-/// to go on; or nothing, where there was no slot for it.
+/// Takes the next message of a channel, which is announced; the warp holds the channels, which are
+/// given back. Returns landing; matched, from where the general way is to go on; or nothing, where
+/// there was no slot for it.
 template <Scope S>
-GMPI_NOINLINE Begun receive_long(State &state, const Comm &comm, int source, int tag, void *data,
-                                 unsigned long long room, std::uint32_t channel, const Position &at,
-                                 const Header &header, bool want_status, Share &share) {
+GMPI_DEVICE Begun receive_long(State &state, const Comm &comm, int source, int tag, void *data,
+                               unsigned long long room, std::uint32_t channel, const Position &at,
+                               const Header &header, bool want_status, Share &share) {
   LongCall call{};
   call.sending = nothing;
   const std::uint32_t slot = of_lane(thread_index() == 0 ? kept_slot<S>() : no_slot, 0);
@@ -425,7 +421,39 @@ GMPI_NOINLINE Begun receive_long(State &state, const Comm &comm, int source, int
     __syncwarp();
     return share.request != nothing ? Begun::matched : Begun::nothing;
   }
-  return end_long<S>(state, call, source, room, want_status, share);
+  call.source = source;
+  call.room = room;
+  call.want_status = want_status;
+  return keep_call(call, share, Begun::landing);
+}
+
+/// What is left of a call that is `announced`, or `landing`; a function that calls none. Returns as
+/// await_match() or end_long() do.
+template <Scope S> GMPI_NOINLINE Begun await_match() {
+  Share &share = block_state().peer;
+  const LongCall call = share.long_call;
+  return await_match<S>(*context.peer, call, share);
+}
+template <Scope S> GMPI_NOINLINE Begun await_landing() {
+  Share &share = block_state().peer;
+  const LongCall call = share.long_call;
+  return end_long<S>(*context.peer, call, share);
+}
+/// The general way is to go on with it. Returns from where.
+GMPI_OUT_OF_LINE Begun leave_long() {
+  Share &share = block_state().peer;
+  const LongCall call = share.long_call;
+  return leave_long(*context.peer, call, share);
+}
+
+/// Goes on with a long call of the first warp's, whole, that it has begun: to where all of the
+/// block have something to do, or it is over.
+template <Scope S> GMPI_DEVICE Begun go_on_long(Begun begun) {
+  if (begun == Begun::announced)
+    begun = await_match<S>();
+  else if (begun == Begun::landing)
+    begun = await_landing<S>();
+  return begun == Begun::left ? leave_long() : begun;
 }
 
 // --- MPI_Sendrecv of two long messages ---
@@ -488,8 +516,8 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
   return answer == Answer::storable ? Begun::storing : leave_long(state, call, share);
 }
 
-/// Begins an MPI_Sendrecv that sends a long message. Returns storing, and share.long_call says what
-/// has been matched; or from where the general way is to go on.
+/// Begins an MPI_Sendrecv that sends a long message. Returns storing or announced, and
+/// share.long_call says what has been matched; or from where the general way is to go on.
 template <Scope S>
 GMPI_NOINLINE Begun begin_exchange(State &state, const Comm &comm, int dest, int send_tag,
                                    const void *in, unsigned long long in_bytes,
@@ -509,20 +537,23 @@ GMPI_NOINLINE Begun begin_exchange(State &state, const Comm &comm, int dest, int
     return begun;
   begun = await_either<S>(state, comm, source, recv_tag, out, out_bytes, slot, call, share);
   if (begun == Begun::over)
-    begun = await_match<S>(state, call, share);
-  if (thread_index() == 0)
-    share.long_call = call;
-  return begun;
+    begun = Begun::announced;
+  return keep_call(call, share, begun);
 }
 
 /// Goes on with it where its message has been matched, and the other one has been stored. Returns
-/// as end_long() does.
-template <Scope S>
-GMPI_NOINLINE Begun end_exchange(State &state, int source, unsigned long long room,
-                                 bool want_status, Share &share) {
-  LongCall call = share.long_call;
-  call.sending = nothing;
-  return end_long<S>(state, call, source, room, want_status, share);
+/// landing.
+GMPI_DEVICE Begun end_exchange(int source, unsigned long long room, bool want_status,
+                               Share &share) {
+  if (thread_index() == 0) {
+    LongCall &call = share.long_call;
+    call.sending = nothing;
+    call.source = source;
+    call.room = room;
+    call.want_status = want_status;
+  }
+  __syncwarp();
+  return Begun::landing;
 }
 
 } // namespace gmpi::device::peer

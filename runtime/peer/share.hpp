@@ -35,6 +35,9 @@ struct LongCall {
   std::uint32_t send_lap, receive_lap;
   std::uint64_t *in; ///< what comes there next, in slot number `next`, may be what is received
   unsigned long long next;
+  unsigned long long room; ///< for what is received, and whose it is
+  int source;
+  bool want_status;
 };
 
 /// A short message that all of a block write, or whose data they read: see span_device.hpp.

@@ -181,8 +181,8 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
 
 /// Receives what comes next from a rank that the block remembers, if it is a message of whole words
 /// that fits into memory of all of the block. Else nothing has happened; or the message is found,
-/// and the channels are held. Returns over, or answered; or that all of the block are to carry a
-/// span.
+/// or offered, and the channels are held. Returns over, or answered; or that all of the block are to
+/// carry a span.
 ///
 /// To take hold of the channels takes one atomic where nobody else has received from that rank
 /// since the block has: it succeeds if nothing has been taken meanwhile, so nothing has been kept,
@@ -255,12 +255,15 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
         first = of_lane(common.data(), 0);
         second = of_lane(common.data(), 1);
         if (((first ^ wanted) & ~ignored) != 0 || second > room || (second & 3) != 0) {
+          const Header header = unpack_header(first, second, 0);
           if (lane == 0)
             block.peer.arrived = {at.common, at.owned,
-                                  by_owned ? owned_channel(known.peer) : known.peer,
-                                  unpack_header(first, second, 0)};
+                                  by_owned ? owned_channel(known.peer) : known.peer, header};
           __syncwarp();
-          return Begun::found;
+          return header.kind == MessageKind::announced && header.context == known.context &&
+                         (tag == MPI_ANY_TAG || tag == header.tag)
+                     ? Begun::offered
+                     : Begun::found;
         }
         const unsigned awaited =
             second < warp_bytes

@@ -3,7 +3,8 @@
 //
 // Invariant: where asking returns nothing, nothing has happened; where it returns asked, the proxy
 // knows of the call, and this thread holds its slot. It calls no function, so no registers are
-// saved.
+// saved. Lanes of a warp that come together ask together, in their order: each has a slot of its
+// own, and waits for nobody else's Reply.
 #pragma once
 
 #include "short_device.hpp"
@@ -56,29 +57,44 @@ template <Function F>
 constexpr bool asks_alone =
     (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) && !tells_flag(F);
 
+/// A slot for a thread's blocking call: its block's or, where lanes come together or another has
+/// that, one of those that all share; no_slot where that takes more than a look.
+GMPI_DEVICE std::uint32_t take_slot_alone() {
+  BlockState &block = block_state();
+  const LanesHere lanes = lanes_here();
+  if (lanes.count == 1 && block.own_slot < request_slots &&
+      atomicExch(&block.slot_taken, 1u) == 0) {
+    __threadfence_block();
+    return block.own_slot;
+  }
+  return try_acquire_slots(context, lanes);
+}
+
 /// How far a thread's call has come; of one that has been asked, its slot, and the turn of the last
 /// Reply there before.
 struct Alone {
   Begun begun;
   std::uint32_t slot, turn;
+  std::uint64_t number; ///< that was asked for, where it is over
 };
 
 /// A call that has been asked has a Reply which says more than that all is well, or brings more
 /// than this thread has looked for; what that is, the general way finds again.
 GMPI_DEVICE bool ends_alone(const Reply &reply, std::uint32_t room) {
-  return is_done(reply.kind) && reply.error == MPI_SUCCESS &&
-         (reply.kind == ReplyKind::done ? reply.bytes == 0 : reply.bytes <= room);
+  return reply.error == MPI_SUCCESS &&
+         (reply.kind == ReplyKind::answer ||
+          (is_done(reply.kind) &&
+           (reply.kind == ReplyKind::done ? reply.bytes == 0 : reply.bytes <= room)));
 }
 
-/// Hands a thread's blocking call over to the proxy, and awaits its Reply. Returns over, nothing or
-/// asked.
+/// Hands a thread's blocking call, or question, over to the proxy, and awaits its Reply. Returns
+/// over, nothing or asked.
 template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a) {
   constexpr std::int32_t most_pairs = 4; // of data, either way
   constexpr std::uint32_t most_bytes = most_pairs * pair_bytes;
-  constexpr Alone nothing{Begun::nothing, 0, 0};
+  constexpr Alone nothing{Begun::nothing, 0, 0, 0};
   if (goes_nowhere(F, a))
     return nothing;
-  BlockState &block = block_state();
   const Buffers buffers = buffers_of(F, a, remembered_bytes);
   const bool detached = F == Function::Send && sends_in_range(a, known_size(a.comm));
   if ((F == Function::Send && !detached) || buffers.in_bytes > most_bytes ||
@@ -87,15 +103,12 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
     return nothing;
   std::uint32_t slot = 0, turn = 0, serial = 0;
   if (!detached) {
-    // (Lanes that come together would part here.)
-    if (lanes_here().count != 1 || block.own_slot >= request_slots ||
-        atomicExch(&block.slot_taken, 1u) != 0)
+    slot = take_slot_alone();
+    if (slot == no_slot)
       return nothing;
-    __threadfence_block();
-    slot = block.own_slot;
   }
   // All of these need nothing of each other.
-  const NextTicket next = next_ticket(context);
+  const NextTicket next = next_tickets(context, lanes_here());
   if (!detached) {
     turn = context.records[slot].turn;
     serial = context.records[slot].serial;
@@ -135,7 +148,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
     store_system(words + i, tag_word(contents[i], generation),
                  tag_word(contents[i + 1], generation));
   if (detached)
-    return {Begun::over, 0, 0};
+    return {Begun::over, 0, 0, 0};
 
   let_pass(before_first_look);
   const bool want_status = wants_status(a);
@@ -174,7 +187,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
     relax();
   }
   if (!ends_alone(reply, most_bytes))
-    return {Begun::asked, slot, turn};
+    return {Begun::asked, slot, turn, 0};
   acquire_system();
   context.records[slot].turn = expected;
   auto *const to = static_cast<unsigned char *>(buffers.out);
@@ -195,7 +208,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
     result.bytes = content_of(status[2]);
     *a.status = make_status(result);
   }
-  return {Begun::over, 0, 0};
+  return {Begun::over, 0, 0, reply.bytes};
 }
 
 } // namespace gmpi::device

@@ -144,6 +144,11 @@ GMPI_NOINLINE void send_beside(Team team, unsigned long long ticket, const void 
     release_system();
 }
 
+/// Whether data goes beside an Attribute in words with its generation.
+template <class Team> GMPI_DEVICE bool is_tagged(std::uint64_t bytes) {
+  return bytes <= (Team::scope == Scope::thread ? tagged_bytes_alone : tagged_bytes);
+}
+
 /// Hands the call to the proxy, with the data that fits beside the Attribute. The leader has packed
 /// that, and asked for the ticket.
 template <class Team>
@@ -152,7 +157,7 @@ GMPI_DEVICE void hand_over(Team &team, const Buffers &buffers, NextTicket next) 
   if (team.leads())
     ticket = await_room(context, next);
   if (buffers.in_bytes != 0 && buffers.in_bytes <= inline_bytes) {
-    if (buffers.in_bytes <= tagged_bytes)
+    if (is_tagged<Team>(buffers.in_bytes))
       team.write_data(ticket, buffers.in, static_cast<std::uint32_t>(buffers.in_bytes));
     else
       send_beside(team, ticket, buffers.in, buffers.in_bytes);
@@ -212,7 +217,7 @@ GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Bu
       next = next_ticket(context);
     Attribute attribute = make_attribute(F, Team::scope, site);
     attribute.inline_in = inline_in;
-    attribute.tagged = buffers.in_bytes != 0 && buffers.in_bytes <= tagged_bytes;
+    attribute.tagged = buffers.in_bytes != 0 && is_tagged<Team>(buffers.in_bytes);
     attribute.detached = detached;
     attribute.in_bytes = unknown ? unknown_bytes : buffers.in_bytes;
     attribute.beside = Team::scope == Scope::thread ? 0 : most_beside(buffers.out);

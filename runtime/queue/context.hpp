@@ -17,6 +17,8 @@ constexpr std::uint32_t inline_bytes = 65536; ///< payload area beside an Attrib
 /// Of what lies beside an Attribute, up to so many bytes are in words with its generation: no
 /// fence, but a third more to write, and for the host to read.
 constexpr std::uint32_t tagged_bytes = 6144;
+/// The same of what a single thread sends: it has little under way at a time.
+constexpr std::uint32_t tagged_bytes_alone = 768;
 /// Context::direct_above where MPI is given no addresses of device memory.
 constexpr std::uint64_t never_direct = ~std::uint64_t(0);
 constexpr std::uint32_t datatype_slots = 128; ///< hash table of predefined datatypes

@@ -6,15 +6,36 @@
 
 namespace gmpi::device {
 
-/// Asks the proxy for a number.
-template <Function F> GMPI_NOINLINE int query(Site site, MPI_Comm comm, std::int64_t &value) {
-  ThreadTeam team;
+/// Asks the proxy for a number: the quick way, and the general one.
+template <Function F> GMPI_NOINLINE Alone query_alone(Site site, MPI_Comm comm) {
   Arguments a{};
   a.comm = comm;
-  pack_call(F, site, a, team.contents());
-  CallResult result = communicate<F>(team, site, a, Buffers{});
-  value = static_cast<std::int64_t>(result.bytes << 16) >> 16;
+  return ask_alone<F>(site, a);
+}
+template <Function F>
+GMPI_NOINLINE int query_slowly(Site site, MPI_Comm comm, const Alone &alone, std::uint64_t &value) {
+  Arguments a{};
+  a.comm = comm;
+  CallResult result{};
+  if (alone.begun == Begun::asked) {
+    const Waiting waiting{alone.slot, alone.turn, 0, false, false, site, nullptr};
+    result = drain_alone(waiting, nullptr, nullptr);
+    give_slot<Scope::thread>(alone.slot);
+  } else {
+    ThreadTeam team;
+    pack_call(F, site, a, team.contents());
+    result = communicate<F>(team, site, a, Buffers{});
+  }
+  value = result.bytes;
   return result.error;
+}
+template <Function F> GMPI_DEVICE int query(Site site, MPI_Comm comm, std::int64_t &value) {
+  const Alone alone = query_alone<F>(site, comm);
+  std::uint64_t number = alone.number;
+  const int error =
+      alone.begun == Begun::over ? MPI_SUCCESS : query_slowly<F>(site, comm, alone, number);
+  value = static_cast<std::int64_t>(number << 16) >> 16;
+  return error;
 }
 
 template <Function F>

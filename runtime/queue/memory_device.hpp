@@ -236,7 +236,7 @@ GMPI_DEVICE std::uint32_t lane_index() {
 struct LanesHere {
   std::uint32_t mask, rank, count;
 
-  GMPI_DEVICE std::uint32_t from_first(std::uint32_t value) const {
+  template <class T> GMPI_DEVICE T from_first(T value) const {
     return __shfl_sync(mask, value, __ffs(static_cast<int>(mask)) - 1);
   }
   GMPI_DEVICE void sync() const { __syncwarp(mask); }
@@ -371,7 +371,7 @@ inline std::uint32_t lane_index() {
 struct LanesHere {
   std::uint32_t mask, rank, count;
 
-  std::uint32_t from_first(std::uint32_t value) const { return value; }
+  template <class T> T from_first(T value) const { return value; }
   void sync() const {}
 };
 inline LanesHere lanes_here() { return {1, 0, 1}; }

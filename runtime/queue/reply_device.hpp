@@ -160,7 +160,7 @@ struct Found {
 
 /// Cycles that a warp lets pass before it first looks for the Reply to an Attribute: beside what it
 /// does meanwhile.
-constexpr std::uint32_t before_first_look = 250;
+constexpr std::uint32_t before_first_look = 900;
 
 /// A block's first warp, whole, waits for a Reply.
 GMPI_DEVICE Found poll_as_warp(const Waiting &waiting, Scope scope) {
