@@ -206,10 +206,10 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   }                                                                                                \
   template <class = void>                                                                          \
   GMPI_NOINLINE int end_alone_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles),                  \
-                                     std::uint32_t slot, std::uint32_t turn) {                     \
+                                     const Alone &alone) {                                         \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return end_alone<Function::name>(site, a, slot, turn);                                         \
+    return end_alone<Function::name>(site, a, alone);                                              \
   }                                                                                                \
   template <class = void>                                                                          \
   GMPI_DEVICE int alone_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {                      \
@@ -218,7 +218,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       if (alone.begun == Begun::over)                                                              \
         return MPI_SUCCESS;                                                                        \
       if (alone.begun == Begun::asked)                                                             \
-        return end_alone_##name(site, GMPI_LIST(GMPI_PASS, roles), alone.slot, alone.turn);        \
+        return end_alone_##name(site, GMPI_LIST(GMPI_PASS, roles), alone);                         \
     }                                                                                              \
     return MPI_##name<Scope::thread>(site, GMPI_LIST(GMPI_PASS, roles), Begun::unmet);             \
   }                                                                                                \
@@ -422,6 +422,8 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       if constexpr (receives)                                                                      \
         if (is_span(begun))                                                                        \
           begun = read_span<S>(begun);                                                             \
+      if (begun == Begun::over)                                                                    \
+        return MPI_SUCCESS;                                                                        \
     } else {                                                                                       \
       if (context.peer == nullptr)                                                                 \
         return by_queue::alone_##name(site, GMPI_LIST(GMPI_PASS, roles));                          \

@@ -3,8 +3,9 @@
 //
 // Invariant: where asking returns nothing, nothing has happened; where it returns asked, the proxy
 // knows of the call, and this thread holds its slot. It calls no function, so no registers are
-// saved. Lanes of a warp that come together ask together, in their order: each has a slot of its
-// own, and waits for nobody else's Reply.
+// saved. Lanes of a warp that come together ask together, in their order, each with a slot of its
+// own; they wait for each other's Replies for a while, so that they stay together, but no longer:
+// what one waits for may be another's next call.
 #pragma once
 
 #include "short_device.hpp"
@@ -59,9 +60,10 @@ constexpr bool asks_alone =
 
 /// A slot for a thread's blocking call: its block's or, where lanes come together or another has
 /// that, one of those that all share; no_slot where that takes more than a look.
-GMPI_DEVICE std::uint32_t take_slot_alone() {
+GMPI_DEVICE std::uint32_t take_slot_alone(const LanesHere &lanes) {
   BlockState &block = block_state();
-  const LanesHere lanes = lanes_here();
+  if (lanes.count == 1 && block.own_slot == unknown_slot)
+    return no_slot; // the general way looks for one
   if (lanes.count == 1 && block.own_slot < request_slots &&
       atomicExch(&block.slot_taken, 1u) == 0) {
     __threadfence_block();
@@ -70,16 +72,17 @@ GMPI_DEVICE std::uint32_t take_slot_alone() {
   return try_acquire_slots(context, lanes);
 }
 
-/// How far a thread's call has come; of one that has been asked, its slot, and the turn of the last
-/// Reply there before.
+/// How far a thread's call has come; of one that has been asked, its slot, the turn of the last
+/// Reply there before, and the head of the one that has come. Of an answer, the number.
 struct Alone {
   Begun begun;
   std::uint32_t slot, turn;
-  std::uint64_t number; ///< that was asked for, where it is over
+  ReplyHead head;
+  std::uint64_t number;
 };
 
 /// A call that has been asked has a Reply which says more than that all is well, or brings more
-/// than this thread has looked for; what that is, the general way finds again.
+/// than this thread has looked for: the general way goes on with that.
 GMPI_DEVICE bool ends_alone(const Reply &reply, std::uint32_t room) {
   return reply.error == MPI_SUCCESS &&
          (reply.kind == ReplyKind::answer ||
@@ -90,9 +93,11 @@ GMPI_DEVICE bool ends_alone(const Reply &reply, std::uint32_t room) {
 /// Hands a thread's blocking call, or question, over to the proxy, and awaits its Reply. Returns
 /// over, nothing or asked.
 template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a) {
-  constexpr std::int32_t most_pairs = 4; // of data, either way
+  // Of data, either way: as registers are there.
+  constexpr std::int32_t most_pairs = F == Function::Sendrecv ? 4 : 6;
+  constexpr unsigned turns_together = 16;
   constexpr std::uint32_t most_bytes = most_pairs * pair_bytes;
-  constexpr Alone nothing{Begun::nothing, 0, 0, 0};
+  constexpr Alone nothing{Begun::nothing, 0, 0, {}, 0}, over{Begun::over, 0, 0, {}, 0};
   if (goes_nowhere(F, a))
     return nothing;
   const Buffers buffers = buffers_of(F, a, remembered_bytes);
@@ -101,14 +106,15 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
       buffers.out_bytes > context.direct_above || buffers.out_bytes == unknown_bytes ||
       ((reinterpret_cast<std::uint64_t>(buffers.in) | buffers.in_bytes) & 3) != 0)
     return nothing;
+  const LanesHere lanes = lanes_here();
   std::uint32_t slot = 0, turn = 0, serial = 0;
   if (!detached) {
-    slot = take_slot_alone();
+    slot = take_slot_alone(lanes);
     if (slot == no_slot)
       return nothing;
   }
   // All of these need nothing of each other.
-  const NextTicket next = next_tickets(context, lanes_here());
+  const NextTicket next = next_tickets(context, lanes);
   if (!detached) {
     turn = context.records[slot].turn;
     serial = context.records[slot].serial;
@@ -148,7 +154,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
     store_system(words + i, tag_word(contents[i], generation),
                  tag_word(contents[i + 1], generation));
   if (detached)
-    return {Begun::over, 0, 0, 0};
+    return over;
 
   let_pass(before_first_look);
   const bool want_status = wants_status(a);
@@ -159,37 +165,40 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
   };
   // Of the Reply the first two words, and those that a status is made of; and its data.
   std::uint64_t head[2], status[4] = {}, data[2 * most_pairs] = {};
-  Reply reply;
+  Reply reply{};
+  bool all = false;
   GMPI_NO_UNROLL
-  for (;;) {
-    load_system(from, head[0], head[1]);
-    if (want_status) {
-      load_system(from + 4, status[0], status[1]);
-      load_system(from + 6, status[2], status[3]);
-    }
-    if (looks_beside) {
-      GMPI_UNROLL
-      for (std::int32_t k = 0; k < most_pairs; ++k)
-        load_system(from + reply_words + 2 * k, data[2 * k], data[2 * k + 1]);
-    }
-    if (shows(head[0], head[1])) {
-      reply = unpack_reply_head(head);
-      bool all = !want_status || (shows(status[0], status[1]) && shows(status[2], status[3]));
-      if (reply.kind == ReplyKind::done_beside) {
+  for (unsigned turns = 0;; ++turns) {
+    if (!all) {
+      load_system(from, head[0], head[1]);
+      if (want_status) {
+        load_system(from + 4, status[0], status[1]);
+        load_system(from + 6, status[2], status[3]);
+      }
+      if (looks_beside) {
         GMPI_UNROLL
         for (std::int32_t k = 0; k < most_pairs; ++k)
-          all = all && (k * pair_bytes >= static_cast<std::int32_t>(reply.bytes) ||
-                        shows(data[2 * k], data[2 * k + 1]));
+          load_system(from + reply_words + 2 * k, data[2 * k], data[2 * k + 1]);
       }
-      if (all)
-        break;
+      if (shows(head[0], head[1])) {
+        reply = unpack_reply_head(head);
+        all = !want_status || (shows(status[0], status[1]) && shows(status[2], status[3]));
+        if (reply.kind == ReplyKind::done_beside) {
+          GMPI_UNROLL
+          for (std::int32_t k = 0; k < most_pairs; ++k)
+            all = all && (k * pair_bytes >= static_cast<std::int32_t>(reply.bytes) ||
+                          shows(data[2 * k], data[2 * k + 1]));
+        }
+      }
     }
+    if (turns < turns_together ? !lanes.any(!all) : all)
+      break;
     relax();
   }
-  if (!ends_alone(reply, most_bytes))
-    return {Begun::asked, slot, turn, 0};
   acquire_system();
   context.records[slot].turn = expected;
+  if (!ends_alone(reply, most_bytes))
+    return {Begun::asked, slot, turn, {{head[0], head[1]}}, 0};
   auto *const to = static_cast<unsigned char *>(buffers.out);
   if (reply.kind == ReplyKind::done_here)
     store_head_data(reply, to);
@@ -208,7 +217,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
     result.bytes = content_of(status[2]);
     *a.status = make_status(result);
   }
-  return {Begun::over, 0, 0, reply.bytes};
+  return {Begun::over, 0, 0, {}, reply.bytes};
 }
 
 } // namespace gmpi::device

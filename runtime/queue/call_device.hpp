@@ -26,10 +26,12 @@ GMPI_DEVICE void say_copied(std::uint32_t slot, Scope scope) {
 }
 
 /// Carries one thread's call through to its last Reply, whose meaning it returns; flag 0: the
-/// request is not done yet.
-GMPI_OUT_OF_LINE CallResult drain_alone(Waiting waiting, const void *in, void *out) {
-  for (;;) {
-    ReplyHead head = await_head(waiting, Scope::thread);
+/// request is not done yet. `head`: of the first Reply, which is there.
+GMPI_OUT_OF_LINE CallResult drain_alone(Waiting waiting, ReplyHead head, const void *in,
+                                        void *out) {
+  for (bool first = true;; first = false) {
+    if (!first)
+      head = await_head(waiting, Scope::thread);
     Reply reply = read_reply(context, waiting.slot, head, waiting.want_status);
     ++waiting.turn;
     CallResult result = result_of(reply);
@@ -112,7 +114,7 @@ GMPI_DEVICE CallResult drain_rest(const Team &team, const void *in, void *out, b
 template <class Team>
 GMPI_DEVICE CallResult drain(const Team &team, const Waiting &waiting, const void *in, void *out) {
   if constexpr (Team::scope == Scope::thread) {
-    return drain_alone(waiting, in, out);
+    return drain_alone(waiting, await_head(waiting, Scope::thread), in, out);
   } else {
     if (team.leads()) {
       block_state().waiting = waiting;
@@ -535,12 +537,12 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
 
 /// What is left of a thread's call that has been asked.
 template <Function F>
-GMPI_DEVICE int end_alone(Site site, const Arguments &a, std::uint32_t slot, std::uint32_t turn) {
+GMPI_DEVICE int end_alone(Site site, const Arguments &a, const Alone &alone) {
   const Buffers buffers =
       buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }); // where they are
-  const Waiting waiting{slot, turn, 0, wants_status(a), false, site, nullptr};
-  const CallResult result = drain_alone(waiting, buffers.in, buffers.out);
-  give_slot<Scope::thread>(slot);
+  const Waiting waiting{alone.slot, alone.turn, 0, wants_status(a), false, site, nullptr};
+  const CallResult result = drain_alone(waiting, alone.head, buffers.in, buffers.out);
+  give_slot<Scope::thread>(alone.slot);
   return deliver_result<F>(a, result, true, true);
 }
 

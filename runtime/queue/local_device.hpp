@@ -19,7 +19,7 @@ GMPI_NOINLINE int query_slowly(Site site, MPI_Comm comm, const Alone &alone, std
   CallResult result{};
   if (alone.begun == Begun::asked) {
     const Waiting waiting{alone.slot, alone.turn, 0, false, false, site, nullptr};
-    result = drain_alone(waiting, nullptr, nullptr);
+    result = drain_alone(waiting, alone.head, nullptr, nullptr);
     give_slot<Scope::thread>(alone.slot);
   } else {
     ThreadTeam team;

@@ -239,6 +239,7 @@ struct LanesHere {
   template <class T> GMPI_DEVICE T from_first(T value) const {
     return __shfl_sync(mask, value, __ffs(static_cast<int>(mask)) - 1);
   }
+  GMPI_DEVICE bool any(bool yes) const { return __any_sync(mask, yes) != 0; }
   GMPI_DEVICE void sync() const { __syncwarp(mask); }
 };
 GMPI_DEVICE LanesHere lanes_here() {
@@ -372,6 +373,7 @@ struct LanesHere {
   std::uint32_t mask, rank, count;
 
   template <class T> T from_first(T value) const { return value; }
+  bool any(bool yes) const { return yes; }
   void sync() const {}
 };
 inline LanesHere lanes_here() { return {1, 0, 1}; }
