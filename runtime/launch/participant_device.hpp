@@ -85,10 +85,10 @@ struct BlockState {
   MPI_Request request;
   unsigned long long portion, ticket;
   Moving moving;
-  alignas(16) std::uint64_t attribute[attribute_words];   ///< to be written
-  Waiting waiting;                                        ///< of the call that this block makes
-  std::uint64_t reply[reply_words];                       ///< its last Reply, packed
-  alignas(16) unsigned char small[block_keeps + 12]; ///< what each thread is to take to its own memory
+  alignas(16) std::uint64_t attribute[attribute_words]; ///< to be written
+  Waiting waiting;                                      ///< of the call that this block makes
+  std::uint64_t reply[reply_words];                     ///< its last Reply, packed
+  alignas(16) unsigned char small[block_keeps + 12];    ///< for each thread's own memory
   CallResult result;
   peer::Share peer;    ///< what the leader of a call from kernel to kernel tells the others
   peer::Routes routes; ///< of calls of this block's and its threads'

@@ -23,8 +23,10 @@ template <Scope S, bool stretches> GMPI_NOINLINE Begun write_span() {
 template <Scope S, bool stretches> GMPI_NOINLINE Begun read_span() {
   return peer::read_span<S, stretches>();
 }
-template <Scope S> GMPI_NOINLINE Begun write_beside() { return write_together<S>(); }
-template <Scope S> GMPI_NOINLINE Begun read_beside() { return read_together<S>(); }
+template <Scope S> GMPI_NOINLINE Begun write_together() {
+  return device::write_together<S>();
+}
+template <Scope S> GMPI_NOINLINE Begun read_together() { return device::read_together<S>(); }
 template <Scope S, bool common> GMPI_NOINLINE Begun carry_round() {
   return peer::carry_round<S, common>();
 }
@@ -94,11 +96,11 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
 /// comes from it. Returns how far the call has come.
 template <Scope S> GMPI_DEVICE Begun move_together(Begun begun) {
   if (begun == Begun::writing) {
-    begun = quick::write_beside<S>();
+    begun = quick::write_together<S>();
     if (begun == Begun::asked)
       begun = tell_all(thread_index() < 32 ? await_answer<S>() : Begun::over);
   }
-  return begun == Begun::reading ? quick::read_beside<S>() : begun;
+  return begun == Begun::reading ? quick::read_together<S>() : begun;
 }
 
 /// Has all of a block do the work that its first warp has found while it waits, and the warp go on
@@ -335,9 +337,8 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     Begun begun = Begun::nothing;                                                                  \
     if constexpr (kind_of(Function::name) != Kind::nonblocking)                                    \
       begun = ask_short_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                              \
-    return begun == Begun::nothing                                                                 \
-               ? ask_quickly_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))                          \
-               : begun;                                                                            \
+    return begun == Begun::nothing ? ask_quickly_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))      \
+                                   : begun;                                                        \
   }                                                                                                \
   }                                                                                                \
   namespace either_way {                                                                           \
@@ -370,10 +371,9 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
             return peer::go_on_long<S>(                                                            \
                 peer::take_offered<S>(a.comm, a.source, a.recv_tag, a.recv_buffer,                 \
                                       peer::found_by(a).out_bytes, wants_status(a)));              \
-        return is_left(so_far)                                                                     \
-                   ? peer::go_on_long<S>(                                                          \
-                         quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far))              \
-                   : so_far;                                                                       \
+        return is_left(so_far) ? peer::go_on_long<S>(                                              \
+                                     quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far))  \
+                               : so_far;                                                           \
       };                                                                                           \
       begun = begin_together<Function::name, S>(                                                   \
           a,                                                                                       \

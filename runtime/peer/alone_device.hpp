@@ -20,6 +20,44 @@ GMPI_DEVICE void give_routes_back(BlockState &block) {
   atomicExch(&block.routes_taken, 0u);
 }
 
+/// Packets that one thread loads at a time.
+constexpr std::uint32_t alone_at_once = 4;
+
+/// Writes the packets of a message's data, at most warp_bytes.
+GMPI_DEVICE void write_data_alone(std::uint64_t *to, std::uint32_t lap, const void *data,
+                                  std::uint32_t bytes) {
+  const std::uint32_t all = packets_for(bytes);
+  GMPI_NO_UNROLL
+  for (std::uint32_t p = header_packets; p < all; p += alone_at_once) {
+    std::uint64_t values[alone_at_once];
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < alone_at_once; ++i)
+      values[i] = load_words(data, bytes, p + i);
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < alone_at_once; ++i)
+      if (p + i < all)
+        store_packet(to + (p + i) * packet_words, values[i], lap);
+  }
+}
+/// Reads those from number `p` on.
+GMPI_DEVICE void read_data_alone(const std::uint64_t *from, std::uint32_t lap, std::uint32_t p,
+                                 void *data, std::uint32_t bytes) {
+  const std::uint32_t all = packets_for(bytes);
+  GMPI_NO_UNROLL
+  for (; p < all; p += alone_at_once) {
+    Packet found[alone_at_once];
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < alone_at_once; ++i)
+      found[i] = Packet::load(from + (p + i < all ? p + i : p) * packet_words);
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < alone_at_once; ++i)
+      if (p + i < all)
+        store_words(data, bytes, p + i,
+                    found[i].shows(lap) ? found[i].data()
+                                        : await_packet(from + (p + i) * packet_words, lap));
+  }
+}
+
 /// Sends at most warp_bytes through a route whose next slot is known to be free.
 GMPI_DEVICE void send_by(Route &route, int tag, const void *data, std::uint32_t bytes) {
   State &state = *context.peer;
@@ -29,9 +67,7 @@ GMPI_DEVICE void send_by(Route &route, int tag, const void *data, std::uint32_t 
   // These need nothing of each other.
   const std::uint64_t after = common_of(load_relaxed_device(route.order));
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
-  GMPI_NO_UNROLL
-  for (std::uint32_t p = header_packets; p < packets_for(bytes); ++p)
-    store_packet(to + p * packet_words, load_words(data, bytes, p), lap);
+  write_data_alone(to, lap, data, bytes);
   const Header header{MessageKind::eager, route.context, 0, 0, tag, bytes, after};
   GMPI_UNROLL
   for (std::uint32_t p = 0; p < header_packets; ++p)
@@ -146,9 +182,7 @@ GMPI_DEVICE bool receive_alone(const Arguments &a) {
                   front.packets[header_packets].shows(lap)
                       ? front.packets[header_packets].data()
                       : await_packet(from + header_packets * packet_words, lap));
-    GMPI_NO_UNROLL
-    for (std::uint32_t p = header_packets + 1; p < packets_for(bytes); ++p)
-      store_words(buffers.out, bytes, p, await_packet(from + p * packet_words, lap));
+    read_data_alone(from, lap, header_packets + 1, buffers.out, bytes);
     at.common += !by_owned;
     at.owned += by_owned;
     let_channels_go(state, peer, at);

@@ -129,8 +129,8 @@ GMPI_DEVICE bool await_next(State &state, std::uint32_t peer, const Position &at
   }
 }
 
-/// Takes the announced message that has arrived from `source`, and is for it, as share.arrived says;
-/// the warp holds the channels, which are given back. Returns as receive_long() does.
+/// Takes the announced message that has arrived from `source`, and is for it, as share.arrived
+/// says; the warp holds the channels, which are given back. Returns as receive_long() does.
 template <Scope S>
 GMPI_NOINLINE Begun take_offered(MPI_Comm handle, int source, int tag, void *data,
                                  unsigned long long room, bool want_status) {

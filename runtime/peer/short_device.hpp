@@ -181,8 +181,8 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
 
 /// Receives what comes next from a rank that the block remembers, if it is a message of whole words
 /// that fits into memory of all of the block. Else nothing has happened; or the message is found,
-/// or offered, and the channels are held. Returns over, or answered; or that all of the block are to
-/// carry a span.
+/// or offered, and the channels are held. Returns over, or answered; or that all of the block are
+/// to carry a span.
 ///
 /// To take hold of the channels takes one atomic where nobody else has received from that rank
 /// since the block has: it succeeds if nothing has been taken meanwhile, so nothing has been kept,

@@ -55,8 +55,8 @@ GMPI_OUT_OF_LINE void read_alone(void *to, const void *from, unsigned long long 
 
 /// Whether a thread's call begins here.
 template <Function F>
-constexpr bool asks_alone =
-    (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) && !tells_flag(F);
+constexpr bool asks_alone = (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) &&
+                            !tells_flag(F);
 
 /// A slot for a thread's blocking call: its block's or, where lanes come together or another has
 /// that, one of those that all share; no_slot where that takes more than a look.
@@ -94,7 +94,7 @@ GMPI_DEVICE bool ends_alone(const Reply &reply, std::uint32_t room) {
 /// over, nothing or asked.
 template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a) {
   // Of data, either way: as registers are there.
-  constexpr std::int32_t most_pairs = F == Function::Sendrecv ? 4 : 6;
+  constexpr std::int32_t most_pairs = F == Function::Send || F == Function::Recv ? 6 : 4;
   constexpr unsigned turns_together = 16;
   constexpr std::uint32_t most_bytes = most_pairs * pair_bytes;
   constexpr Alone nothing{Begun::nothing, 0, 0, {}, 0}, over{Begun::over, 0, 0, {}, 0};
@@ -126,8 +126,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
     if (k * pair_bytes < bytes)
       pairs[k] = DataPair::load_words(
           static_cast<const unsigned char *>(buffers.in) + k * pair_bytes, bytes - k * pair_bytes);
-  const bool looks_beside =
-      buffers.out_bytes > reply_head_bytes && buffers.out_bytes <= most_bytes;
+  const bool looks_beside = buffers.out_bytes > reply_head_bytes && buffers.out_bytes <= most_bytes;
   Attribute attribute = make_attribute(F, Scope::thread, site);
   attribute.inline_in = true;
   attribute.tagged = bytes != 0;

@@ -16,9 +16,9 @@
 
 namespace gmpi {
 
-constexpr int attribute_words = 16;  ///< 128 bytes: whole cache lines
-constexpr int argument_words = 12;   ///< of them, for the arguments (MPI_Sendrecv's 12)
-constexpr int reply_words = 8;       ///< 64 bytes, of which one word is spare
+constexpr int attribute_words = 16; ///< 128 bytes: whole cache lines
+constexpr int argument_words = 12;  ///< of them, for the arguments (MPI_Sendrecv's 12)
+constexpr int reply_words = 8;      ///< 64 bytes, of which one word is spare
 /// Behind them; 2 KiB in all, what a warp loads at once, four pairs of words a lane.
 constexpr int reply_data_words = 248;
 constexpr int reply_stride = reply_words + reply_data_words;
@@ -123,9 +123,10 @@ GMPI_HOST_DEVICE inline void pack_head(const Attribute &attribute, std::uint64_t
              std::uint64_t(attribute.inline_in) << 10 | std::uint64_t(attribute.detached) << 11 |
              std::uint64_t(attribute.slot) << 12 | std::uint64_t(attribute.launch & 0xffffff) << 24;
   words[2] = std::uint64_t(attribute.turn & 0xffff) |
-             std::uint64_t(attribute.serial & 0xffff) << 16 | std::uint64_t(attribute.tagged) << 32 |
-             std::uint64_t(attribute.peer) << 33 | std::uint64_t(attribute.direct_in) << 34 |
-             std::uint64_t(attribute.direct_out) << 35 | std::uint64_t(attribute.beside) << 36;
+             std::uint64_t(attribute.serial & 0xffff) << 16 |
+             std::uint64_t(attribute.tagged) << 32 | std::uint64_t(attribute.peer) << 33 |
+             std::uint64_t(attribute.direct_in) << 34 | std::uint64_t(attribute.direct_out) << 35 |
+             std::uint64_t(attribute.beside) << 36;
   words[3] = attribute.in_bytes;
 }
 GMPI_HOST_DEVICE inline void pack_contents(const Attribute &attribute, std::uint64_t *words) {

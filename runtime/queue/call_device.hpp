@@ -536,8 +536,7 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
 }
 
 /// What is left of a thread's call that has been asked.
-template <Function F>
-GMPI_DEVICE int end_alone(Site site, const Arguments &a, const Alone &alone) {
+template <Function F> GMPI_DEVICE int end_alone(Site site, const Arguments &a, const Alone &alone) {
   const Buffers buffers =
       buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }); // where they are
   const Waiting waiting{alone.slot, alone.turn, 0, wants_status(a), false, site, nullptr};

@@ -195,7 +195,7 @@ template <Scope S> GMPI_DEVICE Begun write_together() {
 /// of four bytes.
 GMPI_DEVICE void read_sixteens(unsigned char *to, const uint4 *from, std::uint32_t bytes,
                                std::uint32_t rank, std::uint32_t size) {
-  constexpr std::uint32_t at_once = 4; // are under way together
+  constexpr std::uint32_t at_once = 8; // are under way together
   const bool whole = (reinterpret_cast<std::uint64_t>(to) & 15) == 0;
   GMPI_NO_UNROLL
   for (std::uint32_t i = rank; 16 * i < bytes; i += at_once * size) {

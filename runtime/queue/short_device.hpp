@@ -192,8 +192,7 @@ struct WarpData {
     GMPI_UNROLL
     for (std::uint32_t k = 0; k < lane_pairs; ++k)
       if (left(k) > 0)
-        pairs[k] =
-            DataPair::load_words(static_cast<const unsigned char *>(data) + at(k), left(k));
+        pairs[k] = DataPair::load_words(static_cast<const unsigned char *>(data) + at(k), left(k));
   }
   GMPI_DEVICE std::int32_t at(std::uint32_t k) const {
     return static_cast<std::int32_t>(first + k * step) * pair_bytes;
@@ -218,11 +217,10 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_short(Site site, const Argu
   const std::uint32_t lane = lane_index(), slot = ready_slot<S>();
   const Buffers buffers = buffers_of(F, a, remembered_bytes);
   const bool detached = F == Function::Send && sends_in_range(a, known_size(a.comm));
-  const bool is_usual = (F == Function::Send ? detached : slot < request_slots) &&
-                        buffers.in_bytes <= inline_bytes &&
-                        buffers.out_bytes <= context.direct_above &&
-                        buffers.out_bytes != unknown_bytes &&
-                        is_plain(buffers.in, buffers.in_bytes);
+  const bool is_usual =
+      (F == Function::Send ? detached : slot < request_slots) && buffers.in_bytes <= inline_bytes &&
+      buffers.out_bytes <= context.direct_above && buffers.out_bytes != unknown_bytes &&
+      is_plain(buffers.in, buffers.in_bytes);
   if (of_lane(int(is_usual), 0) == 0) // which all have looked at before anything changes
     return Begun::nothing;
   const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
@@ -276,7 +274,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_short(Site site, const Argu
                         returns_something<F>(a),
                         false,
                         site,
-                        buffers.out == nullptr    ? block.small // nothing comes
+                        buffers.out == nullptr  ? block.small // nothing comes
                         : is_local(buffers.out) ? nullptr
                                                 : buffers.out};
   if (!by_warp) {

@@ -6,11 +6,12 @@
 // RUN: env GMPI_LOWER=queue GMPI_PEER=1 %ranks 2 %t
 #include "Inputs/check.h"
 
-constexpr int lengths[] = {0,   1,   2,   3,   4,   7,   8,   9,    10,   11,   12,    13,    16,    64,
-                           232, 335, 336, 337, 340, 380, 384, 385,  388,  1023, 1256,  1260,  3071,  3072,
-                           3073, 3076, 4096, 65535, 65536, 65537};
+constexpr int lengths[] = {0,    1,    2,    3,    4,    7,    8,    9,    10,   11,   12,    13,    16,   48,
+                           49,   52,   64,   72,   73,   76,   232,  335,  336,  337,  340,   380,   384,  385,
+                           388,  767,  768,  772,  1023, 1256, 1260, 1487, 1488, 1489, 1492,  1535,  1536, 1537,
+                           1540, 3071, 3072, 4096, 6143, 6144, 6145, 6148, 8192, 8196, 65535, 65536, 65537};
 constexpr int guard = 8, more = 5;
-constexpr int room = 65537 + 4 + 2 * guard + more;
+constexpr int room = 65537 + 7 + 2 * guard + more;
 
 __device__ unsigned char byte_of(int rank, int block, int length, int step, int i) {
   return static_cast<unsigned char>(31 * rank + 7 * block + 3 * length + 5 * step + i % 251);
@@ -100,11 +101,25 @@ __global__ void by_block(unsigned char *outs, unsigned char *ins, Ring ring, int
 
 __global__ void by_thread(unsigned char *outs, unsigned char *ins, Ring ring, int length,
                           unsigned *wrong) {
-  unsigned char *out = outs + threadIdx.x * room + guard, *in = ins + threadIdx.x * room + guard;
+  unsigned char *out = outs + threadIdx.x * (room + 3) / 4 * 4 + guard;
+  unsigned char *in = ins + threadIdx.x * (room + 3) / 4 * 4 + guard;
   fill(out, in, ring.rank, threadIdx.x, length, 0, 0, 1);
   MPI_Sendrecv(out, length, MPI_BYTE, ring.next, threadIdx.x, in, length + more, MPI_BYTE,
                ring.previous, threadIdx.x, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   check(in, ring.previous, threadIdx.x, length, 0, 0, 1, wrong);
+  if (length > 65536)
+    return; // MPI_Send may wait for its receiver
+  for (int offset : {0, 1}) {
+    fill(out, in + offset, ring.rank, threadIdx.x, length, 1, 0, 1);
+    MPI_Send(out, length, MPI_BYTE, ring.next, threadIdx.x, MPI_COMM_WORLD);
+    MPI_Status status;
+    MPI_Recv(in + offset, length, MPI_BYTE, ring.previous, threadIdx.x, MPI_COMM_WORLD, &status);
+    int count = -1;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    if (count != length || status.MPI_SOURCE != ring.previous || status.MPI_TAG != int(threadIdx.x))
+      atomicAdd(wrong, 1u);
+    check(in + offset, ring.previous, threadIdx.x, length, 1, 0, 1, wrong);
+  }
 }
 
 int main(int argc, char **argv) {
