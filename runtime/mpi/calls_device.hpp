@@ -23,9 +23,7 @@ template <Scope S, bool stretches> GMPI_NOINLINE Begun write_span() {
 template <Scope S, bool stretches> GMPI_NOINLINE Begun read_span() {
   return peer::read_span<S, stretches>();
 }
-template <Scope S> GMPI_NOINLINE Begun write_together() {
-  return device::write_together<S>();
-}
+template <Scope S> GMPI_NOINLINE Begun write_together() { return device::write_together<S>(); }
 template <Scope S> GMPI_NOINLINE Begun read_together() { return device::read_together<S>(); }
 template <Scope S, bool common> GMPI_NOINLINE Begun carry_round() {
   return peer::carry_round<S, common>();
