@@ -96,7 +96,8 @@ struct BlockState {
   std::uint32_t routes_taken;               ///< 1: a thread's
   /// The last datatype, and communicator, that its threads have looked up: handle and, in the top
   /// 16 bits, extent or size. 0: none.
-  std::uint64_t known_datatype, known_comm;
+  std::uint64_t known_datatype;
+  unsigned long long known_comm;
 };
 
 #ifdef GMPI_DEVICE_CPU

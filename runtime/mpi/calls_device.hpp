@@ -366,9 +366,9 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
           so_far = quick::receive_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far);                  \
         if constexpr (Function::name == Function::Recv)                                            \
           if (so_far == Begun::offered)                                                            \
-            return peer::go_on_long<S>(                                                            \
-                peer::take_offered<S>(a.comm, a.source, a.recv_tag, a.recv_buffer,                 \
-                                      peer::found_by(a).out_bytes, wants_status(a)));              \
+            return peer::go_on_long<S>(peer::take_offered<S>(                                      \
+                *peer::source_of(a).its, a.source, a.recv_tag, a.recv_buffer,                      \
+                peer::found_by(a).out_bytes, wants_status(a)));                                    \
         return is_left(so_far) ? peer::go_on_long<S>(                                              \
                                      quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far))  \
                                : so_far;                                                           \

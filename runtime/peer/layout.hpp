@@ -262,6 +262,8 @@ struct Routes {
   Route route[most];
 };
 
+struct Comm;
+
 /// What a block remembers of a rank that it has received from.
 struct alignas(16) Source {
   static constexpr std::uint32_t most = 8; ///< by that rank, modulo this
@@ -271,6 +273,7 @@ struct alignas(16) Source {
   std::uint32_t extent;  ///< of the datatype, in bytes
   std::uint32_t context; ///< of the communicator
   std::uint32_t peer;
+  const Comm *its; ///< the communicator
   unsigned long long word, owned; ///< of the receiver's Lines, when the block gave them back last
   std::uint64_t *in[2];           ///< of the common channel, and of the owned one
   std::uint32_t *freed[2];

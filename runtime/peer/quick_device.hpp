@@ -132,9 +132,8 @@ GMPI_DEVICE bool await_next(State &state, std::uint32_t peer, const Position &at
 /// Takes the announced message that has arrived from `source`, and is for it, as share.arrived
 /// says; the warp holds the channels, which are given back. Returns as receive_long() does.
 template <Scope S>
-GMPI_NOINLINE Begun take_offered(MPI_Comm handle, int source, int tag, void *data,
+GMPI_NOINLINE Begun take_offered(const Comm &comm, int source, int tag, void *data,
                                  unsigned long long room, bool want_status) {
-  const Comm &comm = *find_comm(handle);
   Share &share = block_state().peer;
   const Arrived arrived = share.arrived;
   const Position at{arrived.common, arrived.owned};
@@ -159,7 +158,7 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
     if (lane == 0)
       share.arrived = arrived;
     __syncwarp();
-    return take_offered<S>(comm.handle, source, tag, data, room, want_status);
+    return take_offered<S>(comm, source, tag, data, room, want_status);
   }
   if (ours && lane == 0)
     note_taken(comm, source, at, channel, header);
@@ -305,9 +304,13 @@ template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a) {
              : Begun::nothing;
 }
 
-/// What a call that has found its message receives: the block remembers whom from.
+/// Whom a call that has found its message receives from: the block remembers it.
+GMPI_DEVICE const Source &source_of(const Arguments &a) {
+  return block_state().sources[static_cast<std::uint32_t>(a.source) % Source::most];
+}
+/// What it receives.
 GMPI_DEVICE Buffers found_by(const Arguments &a) {
-  const Source &known = block_state().sources[static_cast<std::uint32_t>(a.source) % Source::most];
+  const Source &known = source_of(a);
   return {nullptr, 0, a.recv_buffer, static_cast<std::uint64_t>(a.recv_count) * known.extent};
 }
 

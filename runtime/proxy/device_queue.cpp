@@ -297,7 +297,7 @@ bool DeviceQueue::is_in_flight(std::uint64_t launch_number) const {
 
 void DeviceQueue::reply(std::uint32_t slot, std::uint32_t turn, const Reply &reply,
                         const void *data) {
-  std::uint64_t words[reply_stride];
+  std::uint64_t words[reply_words + reply_data_words];
   pack(reply, turn, words);
   std::uint32_t used = 0;
   if (data != nullptr) {

@@ -94,14 +94,14 @@ GMPI_DEVICE bool ends_alone(const Reply &reply, std::uint32_t room) {
 /// over, nothing or asked.
 template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a) {
   // Of data, either way: as registers are there.
-  constexpr std::int32_t most_pairs = F == Function::Send || F == Function::Recv ? 6 : 4;
+  constexpr std::int32_t most_pairs = F == Function::Send || F == Function::Recv ? 6 : 3;
   constexpr unsigned turns_together = 16;
   constexpr std::uint32_t most_bytes = most_pairs * pair_bytes;
   constexpr Alone nothing{Begun::nothing, 0, 0, {}, 0}, over{Begun::over, 0, 0, {}, 0};
   if (goes_nowhere(F, a))
     return nothing;
-  const Buffers buffers = buffers_of(F, a, remembered_bytes);
-  const bool detached = F == Function::Send && sends_in_range(a, known_size(a.comm));
+  const Buffers buffers = buffers_of(F, a, message_bytes);
+  const bool detached = F == Function::Send && sends_in_range(a, known_size_alone(a.comm));
   if ((F == Function::Send && !detached) || buffers.in_bytes > most_bytes ||
       buffers.out_bytes > context.direct_above || buffers.out_bytes == unknown_bytes ||
       ((reinterpret_cast<std::uint64_t>(buffers.in) | buffers.in_bytes) & 3) != 0)
@@ -126,7 +126,6 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
     if (k * pair_bytes < bytes)
       pairs[k] = DataPair::load_words(
           static_cast<const unsigned char *>(buffers.in) + k * pair_bytes, bytes - k * pair_bytes);
-  const bool looks_beside = buffers.out_bytes > reply_head_bytes && buffers.out_bytes <= most_bytes;
   Attribute attribute = make_attribute(F, Scope::thread, site);
   attribute.inline_in = true;
   attribute.tagged = bytes != 0;
@@ -135,7 +134,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
   attribute.slot = slot;
   attribute.serial = serial;
   attribute.turn = turn;
-  attribute.beside = looks_beside ? most_bytes : 0;
+  attribute.beside = most_bytes;
   std::uint64_t contents[attribute_words] = {};
   pack_call(F, site, a, contents);
   pack_head(attribute, contents);
@@ -159,54 +158,43 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
   const bool want_status = wants_status(a);
   const std::uint32_t expected = (turn + 1) & 0xffff;
   const std::uint64_t *const from = context.replies + slot * reply_stride;
-  const auto shows = [&](std::uint64_t low, std::uint64_t high) {
-    return generation_of(low) == expected && generation_of(high) == expected;
-  };
-  // Of the Reply the first two words, and those that a status is made of; and its data.
-  std::uint64_t head[2], status[4] = {}, data[2 * most_pairs] = {};
-  Reply reply{};
-  bool all = false;
+  std::uint64_t head[2];
+  bool there = false;
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
-    if (!all) {
+    if (!there) {
       load_system(from, head[0], head[1]);
-      if (want_status) {
-        load_system(from + 4, status[0], status[1]);
-        load_system(from + 6, status[2], status[3]);
-      }
-      if (looks_beside) {
-        GMPI_UNROLL
-        for (std::int32_t k = 0; k < most_pairs; ++k)
-          load_system(from + reply_words + 2 * k, data[2 * k], data[2 * k + 1]);
-      }
-      if (shows(head[0], head[1])) {
-        reply = unpack_reply_head(head);
-        all = !want_status || (shows(status[0], status[1]) && shows(status[2], status[3]));
-        if (reply.kind == ReplyKind::done_beside) {
-          GMPI_UNROLL
-          for (std::int32_t k = 0; k < most_pairs; ++k)
-            all = all && (k * pair_bytes >= static_cast<std::int32_t>(reply.bytes) ||
-                          shows(data[2 * k], data[2 * k + 1]));
-        }
-      }
+      there = generation_of(head[0]) == expected && generation_of(head[1]) == expected;
     }
-    if (turns < turns_together ? !lanes.any(!all) : all)
+    if (turns < turns_together ? !lanes.any(!there) : there)
       break;
     relax();
   }
   acquire_system();
   context.records[slot].turn = expected;
+  const Reply reply = unpack_reply_head(head);
   if (!ends_alone(reply, most_bytes))
     return {Begun::asked, slot, turn, {{head[0], head[1]}}, 0};
   auto *const to = static_cast<unsigned char *>(buffers.out);
   if (reply.kind == ReplyKind::done_here)
     store_head_data(reply, to);
+  // The host has written the head last. All of these are under way together.
+  std::uint64_t status[3] = {}, data[2 * most_pairs] = {};
+  if (want_status) {
+    GMPI_UNROLL
+    for (int i = 0; i < 3; ++i)
+      status[i] = load_weak(from + 4 + i);
+  }
   if (reply.kind == ReplyKind::done_beside) {
+    const auto received = static_cast<std::int32_t>(reply.bytes);
+    GMPI_UNROLL
+    for (std::int32_t i = 0; i < 2 * most_pairs; ++i)
+      if (i * static_cast<std::int32_t>(word_bytes) < received)
+        data[i] = load_weak(from + reply_words + i);
     GMPI_UNROLL
     for (std::int32_t k = 0; k < most_pairs; ++k)
-      if (k * pair_bytes < static_cast<std::int32_t>(reply.bytes))
-        store_pair(to + k * pair_bytes, data[2 * k], data[2 * k + 1],
-                   static_cast<std::int32_t>(reply.bytes) - k * pair_bytes);
+      if (k * pair_bytes < received)
+        store_pair(to + k * pair_bytes, data[2 * k], data[2 * k + 1], received - k * pair_bytes);
   }
   give_slot<Scope::thread>(slot);
   if (want_status) {

@@ -21,7 +21,9 @@ constexpr int argument_words = 12;  ///< of them, for the arguments (MPI_Sendrec
 constexpr int reply_words = 8;      ///< 64 bytes, of which one word is spare
 /// Behind them; 2 KiB in all, what a warp loads at once, four pairs of words a lane.
 constexpr int reply_data_words = 248;
-constexpr int reply_stride = reply_words + reply_data_words;
+/// From one slot's to the next's: an odd number of cache lines, or a processor would find room for
+/// few of them.
+constexpr int reply_stride = reply_words + reply_data_words + 8;
 constexpr std::uint32_t word_bytes = 6; ///< of data in a word with a generation
 /// Data that fits into the first two words of a Reply, and into the words behind it.
 constexpr std::uint32_t reply_head_bytes = 10, reply_data_bytes = reply_data_words * word_bytes;

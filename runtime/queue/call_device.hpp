@@ -127,10 +127,12 @@ GMPI_DEVICE CallResult drain(const Team &team, const Waiting &waiting, const voi
 /// How many ranks a message on `comm` may go to; 0: not known here. The same for all members,
 /// though the host may be changing what it says.
 template <class Team> GMPI_DEVICE std::uint32_t destinations(Team &team, MPI_Comm comm) {
-  std::uint32_t ranks = known_size(comm);
+  std::uint32_t ranks = known_size(comm, 0);
   if (ranks == 0) {
     if (team.leads())
-      ranks = size_told(comm);
+      ranks = known_size_alone(comm);
+    if (team.leads() && ranks == 0)
+      ranks = ask_size(comm);
     team.share(ranks, &BlockState::size);
   }
   return ranks;

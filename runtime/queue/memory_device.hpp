@@ -111,14 +111,6 @@ GMPI_DEVICE std::uint32_t load_block(const std::uint32_t *from) {
   asm volatile("ld.relaxed.cta.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
   return value;
 }
-GMPI_DEVICE std::uint64_t load_block(const std::uint64_t *from) {
-  std::uint64_t value;
-  asm volatile("ld.relaxed.cta.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
-  return value;
-}
-GMPI_DEVICE void store_block(std::uint64_t *to, std::uint64_t value) {
-  asm volatile("st.relaxed.cta.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
-}
 /// Behind acquire_system(): such loads need not follow each other.
 GMPI_DEVICE std::uint64_t load_weak(const std::uint64_t *from) { return *from; }
 GMPI_DEVICE unsigned long long load_relaxed_device(const unsigned long long *from) {
@@ -302,12 +294,6 @@ inline std::uint64_t load_weak(const std::uint64_t *from) { return load_system(f
 inline void release_device() {}
 inline std::uint32_t load_block(const std::uint32_t *from) {
   return __atomic_load_n(from, __ATOMIC_ACQUIRE);
-}
-inline std::uint64_t load_block(const std::uint64_t *from) {
-  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
-}
-inline void store_block(std::uint64_t *to, std::uint64_t value) {
-  __atomic_store_n(to, value, __ATOMIC_RELEASE);
 }
 template <class T> T load_acquire_device(const T *from) {
   return __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);

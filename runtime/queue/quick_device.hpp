@@ -91,9 +91,9 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
       DataPair::load_words(static_cast<const unsigned char *>(buffers.in) + at, left);
   bool detached = false;
   if constexpr (F == Function::Send) {
-    std::uint32_t ranks = known_size(a.comm);
+    std::uint32_t ranks = of_lane(known_size(a.comm), 0); // all have looked before it changes
     if (ranks == 0)
-      ranks = __shfl_sync(whole_warp, lane == 0 ? size_told(a.comm) : 0, 0);
+      ranks = of_lane(lane == 0 ? ask_size(a.comm) : 0, 0);
     detached = sends_in_range(a, ranks);
   }
   unsigned long long ticket = 0;

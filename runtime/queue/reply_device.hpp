@@ -147,7 +147,8 @@ GMPI_OUT_OF_LINE void read_beside(const Context &context, std::uint32_t slot, st
 /// What a warp's wait for a Reply has found: a pair of its words in each lane, or several, 32 pairs
 /// from each other; behind the first few, pairs of its data.
 struct Found {
-  static constexpr std::uint32_t reply_pairs = reply_words / 2, rounds = reply_stride / 64;
+  static constexpr std::uint32_t reply_pairs = reply_words / 2, 
+                                  rounds = (reply_words + reply_data_words) / 64;
   std::uint64_t a[rounds], b[rounds];
   std::uint32_t pairs; ///< in all
   Reply reply;         ///< as its head says, in every lane

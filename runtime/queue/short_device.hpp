@@ -18,29 +18,37 @@ namespace gmpi::device {
 
 // --- what is known of a call's arguments ---
 
-/// The 16 bits that a block remembers of a handle, by what it has looked up last; 0: nothing.
-template <class Handle>
-GMPI_DEVICE std::uint32_t remembered(const std::uint64_t *last, Handle handle) {
-  const std::uint64_t word = load_block(last);
-  return content_of(word) == content_of(to_word(handle)) ? generation_of(word) : 0;
-}
-
-/// The ranks of a communicator that every thread knows, or this block; 0: of another.
-GMPI_DEVICE std::uint32_t known_size(MPI_Comm comm) {
+/// The ranks of a communicator that every thread knows, or this block, which remembers `told`; 0:
+/// of another.
+GMPI_DEVICE std::uint32_t known_size(MPI_Comm comm, std::uint64_t told) {
   return comm == context.world  ? static_cast<std::uint32_t>(context.world_size)
          : comm == context.self ? 1
-                                : remembered(&block_state().known_comm, comm);
+         : content_of(told) == content_of(to_word(comm)) ? generation_of(told)
+                                                         : 0;
+}
+/// As a block's first warp, whole, knows it; and as a thread does, while others may ask.
+GMPI_DEVICE std::uint32_t known_size(MPI_Comm comm) {
+  return known_size(comm, block_state().known_comm);
+}
+GMPI_DEVICE std::uint32_t known_size_alone(MPI_Comm comm) {
+  const bool asks = comm != context.world && comm != context.self;
+  return known_size(comm, asks ? atomicOr(&block_state().known_comm, 0ull) : 0);
 }
 
 /// What the proxy has said of a communicator's size; 0: nothing yet. From host memory: one thread
-/// asks. (What the block remembers then is wrong once a communicator is freed, and another has got
-/// its handle, while this kernel runs: a send out of its range is reported by the proxy.)
+/// asks.
 GMPI_OUT_OF_LINE std::uint32_t size_told(MPI_Comm comm) {
-  std::uint64_t word = load_system(context.comm_sizes + comm_hash(comm));
-  if (content_of(word) != content_of(to_word(comm)))
-    return 0;
-  store_block(&block_state().known_comm, word);
-  return generation_of(word);
+  const std::uint64_t word = load_system(context.comm_sizes + comm_hash(comm));
+  return content_of(word) == content_of(to_word(comm)) ? generation_of(word) : 0;
+}
+/// The same, and the block remembers it. (That is wrong once a communicator is freed, and another
+/// has got its handle, while this kernel runs: the proxy reports a send out of its range.)
+GMPI_DEVICE std::uint32_t ask_size(MPI_Comm comm) {
+  const std::uint32_t ranks = size_told(comm);
+  if (ranks != 0)
+    atomicExch(&block_state().known_comm,
+               static_cast<unsigned long long>(tag_word(to_word(comm), ranks)));
+  return ranks;
 }
 
 /// Whether MPI is known to take a send's arguments, on a communicator of `ranks` ranks.
@@ -49,14 +57,18 @@ GMPI_DEVICE bool sends_in_range(const Arguments &a, std::uint32_t ranks) {
          a.dest >= 0 && static_cast<std::uint32_t>(a.dest) < ranks;
 }
 
-/// The same as message_bytes(): the block remembers the last datatype.
+/// The same as message_bytes() for a block's first warp, whole: the block remembers the last
+/// datatype.
 GMPI_DEVICE std::uint64_t remembered_bytes(int count, MPI_Datatype datatype) {
-  std::uint64_t *const last = &block_state().known_datatype;
-  std::uint32_t extent = remembered(last, datatype);
-  if (extent == 0) {
+  BlockState &block = block_state();
+  const std::uint64_t known = block.known_datatype;
+  std::uint32_t extent = generation_of(known);
+  if (content_of(known) != content_of(to_word(datatype))) {
     extent = static_cast<std::uint32_t>(find_datatype(datatype).extent);
-    if (extent != 0)
-      store_block(last, tag_word(to_word(datatype), extent));
+    __syncwarp();
+    if (lane_index() == 0)
+      block.known_datatype = tag_word(to_word(datatype), extent);
+    __syncwarp();
   }
   return count <= 0 ? 0 : extent == 0 ? unknown_bytes : static_cast<std::uint64_t>(count) * extent;
 }

@@ -721,7 +721,7 @@ TEST_F(Messages, words_behind_a_reply) {
     reply.bytes = n == 2 || n == 60000 ? 20 : n == 70000 ? reply_data_bytes : 0;
     queue.reply(slot, n & 0xffff, reply, reply.bytes == 0 ? nullptr : data);
     const auto used = reply.bytes == 0 ? 0 : words_for(static_cast<std::uint32_t>(reply.bytes));
-    for (std::uint32_t i = 0; i < reply_stride; ++i) {
+    for (std::uint32_t i = 0; i < reply_words + reply_data_words; ++i) {
       std::uint32_t behind = (n - generation_of(words[i])) & 0xffff;
       ASSERT_TRUE(behind <= 0x8000) << "word " << i << " after Reply " << n;
       ASSERT_TRUE(behind == 0 || i >= reply_words + used) << "word " << i << " of Reply " << n;

@@ -73,7 +73,7 @@ TEST(Replies, partly_arrived) {
 
 /// What the host stores, and where its fences stand: each word once, the first two last of all.
 TEST(Replies, order_of_stores) {
-  for (std::uint32_t count : {reply_words, reply_words + 2, reply_stride}) {
+  for (std::uint32_t count : {reply_words, reply_words + 2, reply_words + reply_data_words}) {
     std::vector<std::uint32_t> stored, at_fences;
     store_reply(
         count, [&](std::uint32_t i) { stored.push_back(i); },
