@@ -142,21 +142,15 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
     await_consumed_here(context, next.ticket - ring_slots + 1);
   const std::uint32_t generation = ring_generation(next.ticket);
   auto *const beside = reinterpret_cast<std::uint64_t *>(ring_payload(context, next.ticket));
+  GMPI_UNROLL
+  for (std::int32_t k = 0; k < most_pairs; ++k)
+    if (k * pair_bytes < bytes)
+      pairs[k].store(beside + 2 * k, generation);
   std::uint64_t *const words = context.ring + next.ticket % ring_slots * attribute_words;
-  // One lane after the other: what one stores side by side crosses the bus together.
-  GMPI_NO_UNROLL
-  for (std::uint32_t rank = 0; rank < lanes.count; ++rank) {
-    if (rank != lanes.rank)
-      continue;
-    GMPI_UNROLL
-    for (std::int32_t k = 0; k < most_pairs; ++k)
-      if (k * pair_bytes < bytes)
-        pairs[k].store(beside + 2 * k, generation);
-    GMPI_UNROLL
-    for (int i = 0; i < attribute_words; i += 2)
-      store_system(words + i, tag_word(contents[i], generation),
-                   tag_word(contents[i + 1], generation));
-  }
+  GMPI_UNROLL
+  for (int i = 0; i < attribute_words; i += 2)
+    store_system(words + i, tag_word(contents[i], generation),
+                 tag_word(contents[i + 1], generation));
   if (detached)
     return over;
 
