@@ -2,10 +2,8 @@
 // writes: each load of the host's memory takes it 1.2 us, so many are under way together.
 //
 // Invariant: where asking returns nothing, nothing has happened; where it returns asked, the proxy
-// knows of the call, and this thread holds its slot. It calls no function, so no registers are
-// saved. Lanes of a warp that come together ask together, in their order, each with a slot of its
-// own; they wait for each other's Replies for a while, so that they stay together, but no longer:
-// what one waits for may be another's next call.
+// knows of the call, and this thread holds its block's slot. It calls no function, so no registers
+// are saved. Lanes of a warp that come together go the general way.
 #pragma once
 
 #include "short_device.hpp"
@@ -58,18 +56,13 @@ template <Function F>
 constexpr bool asks_alone = (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) &&
                             !tells_flag(F);
 
-/// A slot for a thread's blocking call: its block's or, where lanes come together or another has
-/// that, one of those that all share; no_slot where that takes more than a look.
-GMPI_DEVICE std::uint32_t take_slot_alone(const LanesHere &lanes) {
+/// Takes the slot that the block keeps, if it does and no other thread has it. Else, no_slot.
+GMPI_DEVICE std::uint32_t take_slot_alone() {
   BlockState &block = block_state();
-  if (lanes.count == 1 && block.own_slot == unknown_slot)
-    return no_slot; // the general way looks for one
-  if (lanes.count == 1 && block.own_slot < request_slots &&
-      atomicExch(&block.slot_taken, 1u) == 0) {
-    __threadfence_block();
-    return block.own_slot;
-  }
-  return try_acquire_slots(context, lanes);
+  if (block.own_slot >= request_slots || atomicExch(&block.slot_taken, 1u) != 0)
+    return no_slot;
+  __threadfence_block();
+  return block.own_slot;
 }
 
 /// How far a thread's call has come; of one that has been asked, its slot, the turn of the last
@@ -95,10 +88,9 @@ GMPI_DEVICE bool ends_alone(const Reply &reply, std::uint32_t room) {
 template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a) {
   // Of data, either way: as registers are there.
   constexpr std::int32_t most_pairs = F == Function::Send || F == Function::Recv ? 6 : 3;
-  constexpr unsigned turns_together = 16;
   constexpr std::uint32_t most_bytes = most_pairs * pair_bytes;
   constexpr Alone nothing{Begun::nothing, 0, 0, {}, 0}, over{Begun::over, 0, 0, {}, 0};
-  if (goes_nowhere(F, a))
+  if (goes_nowhere(F, a) || lanes_here().count != 1)
     return nothing;
   const Buffers buffers = buffers_of(F, a, message_bytes);
   const bool detached = F == Function::Send && sends_in_range(a, known_size_alone(a.comm));
@@ -106,15 +98,14 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
       buffers.out_bytes > context.direct_above || buffers.out_bytes == unknown_bytes ||
       ((reinterpret_cast<std::uint64_t>(buffers.in) | buffers.in_bytes) & 3) != 0)
     return nothing;
-  const LanesHere lanes = lanes_here();
   std::uint32_t slot = 0, turn = 0, serial = 0;
   if (!detached) {
-    slot = take_slot_alone(lanes);
+    slot = take_slot_alone();
     if (slot == no_slot)
       return nothing;
   }
   // All of these need nothing of each other.
-  const NextTicket next = next_tickets(context, lanes);
+  const NextTicket next = next_ticket(context);
   if (!detached) {
     turn = context.records[slot].turn;
     serial = context.records[slot].serial;
@@ -159,14 +150,10 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
   const std::uint32_t expected = (turn + 1) & 0xffff;
   const std::uint64_t *const from = context.replies + slot * reply_stride;
   std::uint64_t head[2];
-  bool there = false;
   GMPI_NO_UNROLL
-  for (unsigned turns = 0;; ++turns) {
-    if (!there) {
-      load_system(from, head[0], head[1]);
-      there = generation_of(head[0]) == expected && generation_of(head[1]) == expected;
-    }
-    if (turns < turns_together ? !lanes.any(!there) : there)
+  for (;;) {
+    load_system(from, head[0], head[1]);
+    if (generation_of(head[0]) == expected && generation_of(head[1]) == expected)
       break;
     relax();
   }

@@ -39,15 +39,6 @@ GMPI_DEVICE NextTicket next_ticket(const Context &context) {
   unsigned long long consumed = load_relaxed_device(&context.ring_state->consumed);
   return {consumed, add_relaxed_device(&context.ring_state->ticket, 1)};
 }
-/// The same for lanes that are here together: one behind the other, so that none waits for room
-/// that another of them has yet to write to.
-GMPI_DEVICE NextTicket next_tickets(const Context &context, const LanesHere &lanes) {
-  const unsigned long long consumed = load_relaxed_device(&context.ring_state->consumed);
-  unsigned long long first = 0;
-  if (lanes.rank == 0)
-    first = add_relaxed_device(&context.ring_state->ticket, lanes.count);
-  return {consumed, lanes.from_first(first) + lanes.rank};
-}
 /// The same for one lane of a warp, which does something else until it looks at them.
 GMPI_DEVICE NextTicket next_ticket_in_flight(const Context &context) {
   unsigned long long consumed = load_relaxed_device(&context.ring_state->consumed);

@@ -228,10 +228,9 @@ GMPI_DEVICE std::uint32_t lane_index() {
 struct LanesHere {
   std::uint32_t mask, rank, count;
 
-  template <class T> GMPI_DEVICE T from_first(T value) const {
+  GMPI_DEVICE std::uint32_t from_first(std::uint32_t value) const {
     return __shfl_sync(mask, value, __ffs(static_cast<int>(mask)) - 1);
   }
-  GMPI_DEVICE bool any(bool yes) const { return __any_sync(mask, yes) != 0; }
   GMPI_DEVICE void sync() const { __syncwarp(mask); }
 };
 GMPI_DEVICE LanesHere lanes_here() {
@@ -358,8 +357,7 @@ inline std::uint32_t lane_index() {
 struct LanesHere {
   std::uint32_t mask, rank, count;
 
-  template <class T> T from_first(T value) const { return value; }
-  bool any(bool yes) const { return yes; }
+  std::uint32_t from_first(std::uint32_t value) const { return value; }
   void sync() const {}
 };
 inline LanesHere lanes_here() { return {1, 0, 1}; }

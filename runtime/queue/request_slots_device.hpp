@@ -115,24 +115,6 @@ GMPI_OUT_OF_LINE std::uint32_t try_acquire_slot(const Context &context) {
   return no_slot;
 }
 
-/// A slot for each lane that is here, where there are enough that nobody waits for; else no_slot
-/// for all of them. Calls no function.
-GMPI_DEVICE std::uint32_t try_acquire_slots(const Context &context, const LanesHere &lanes) {
-  SlotQueue &queue = *context.slot_queue;
-  std::uint32_t taken = 0;
-  if (lanes.rank == 0) {
-    std::uint32_t number = load_relaxed_device(&queue.asked);
-    GMPI_NO_UNROLL
-    while (taken == 0 && static_cast<std::int32_t>(load_relaxed_device(&queue.granted) - number) >=
-                             static_cast<std::int32_t>(lanes.count)) {
-      const std::uint32_t found = atomicCAS(&queue.asked, number, number + lanes.count);
-      taken = found == number ? 1 : 0;
-      number = found;
-    }
-  }
-  return lanes.from_first(taken) != 0 ? take_granted_slot(context) : no_slot;
-}
-
 /// Taking a slot at once, in steps, so that other trips to memory are under way with each.
 struct SlotAttempt {
   std::uint32_t word, asked, granted, free;
