@@ -94,8 +94,8 @@ struct BlockState {
   peer::Routes routes; ///< of calls of this block's and its threads'
   peer::Source sources[peer::Source::most]; ///< of calls of this block's, and its grid's
   std::uint32_t routes_taken;               ///< 1: a thread's
-  /// The last datatype, and communicator, that its threads have looked up: handle and, in the top
-  /// 16 bits, extent or size. 0: none.
+  /// The last datatype that the first warp has looked up, and the last communicator that a thread
+  /// has: handle and, in the top 16 bits, extent or size. 0: none.
   std::uint64_t known_datatype;
   unsigned long long known_comm;
 };

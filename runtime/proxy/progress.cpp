@@ -575,8 +575,8 @@ void Progress::complete(Operation &operation) {
   operation.completed_use = operation.attribute.serial & serial_mask;
 }
 
-/// Where short data that has been received goes: with the Reply itself, if it is a kernel that waits for
-/// it.
+/// Where short data that has been received goes: with the Reply itself, as far as the kernel that waits
+/// for it looks there.
 ReplyKind Progress::kind_of_done(const Operation &operation, std::size_t bytes) {
   if (bytes == 0 || operation.error != MPI_SUCCESS || is_handed(operation))
     return ReplyKind::done;

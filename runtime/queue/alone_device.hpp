@@ -13,7 +13,7 @@ namespace gmpi::device {
 /// Copies `count` times `at_once` 16 bytes, all of one turn under way together. Returns how many
 /// bytes.
 template <std::uint32_t at_once>
-GMPI_DEVICE std::uint32_t read_turns(unsigned char *to, const uint4 *from, std::uint32_t count) {
+GMPI_DEVICE std::uint64_t read_turns(unsigned char *to, const uint4 *from, std::uint32_t count) {
   const bool whole = (reinterpret_cast<std::uint64_t>(to) & 15) == 0;
   GMPI_NO_UNROLL
   for (std::uint32_t turn = 0; turn < count; ++turn) {
@@ -27,10 +27,10 @@ GMPI_DEVICE std::uint32_t read_turns(unsigned char *to, const uint4 *from, std::
     to += 16 * at_once;
     from += at_once;
   }
-  return count * at_once * 16;
+  return std::uint64_t(count) * at_once * 16;
 }
 
-/// What one thread copies from the host's memory, a multiple of 16.
+/// What one thread copies from the host's memory: whole words of four bytes several at a time.
 GMPI_OUT_OF_LINE void read_alone(void *to, const void *from, unsigned long long bytes) {
   constexpr std::uint32_t most = 8, few = 2;
   auto *out = static_cast<unsigned char *>(to);
@@ -41,7 +41,7 @@ GMPI_OUT_OF_LINE void read_alone(void *to, const void *from, unsigned long long 
       const std::uint32_t each = 16 * (i == 0 ? most : few);
       const auto count = static_cast<std::uint32_t>(bytes / each);
       auto *words = reinterpret_cast<const uint4 *>(in);
-      const std::uint32_t read =
+      const std::uint64_t read =
           i == 0 ? read_turns<most>(out, words, count) : read_turns<few>(out, words, count);
       out += read;
       in += read;

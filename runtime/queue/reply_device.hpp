@@ -147,8 +147,8 @@ GMPI_OUT_OF_LINE void read_beside(const Context &context, std::uint32_t slot, st
 /// What a warp's wait for a Reply has found: a pair of its words in each lane, or several, 32 pairs
 /// from each other; behind the first few, pairs of its data.
 struct Found {
-  static constexpr std::uint32_t reply_pairs = reply_words / 2, 
-                                  rounds = (reply_words + reply_data_words) / 64;
+  static constexpr std::uint32_t reply_pairs = reply_words / 2,
+                                 rounds = (reply_words + reply_data_words) / 64;
   std::uint64_t a[rounds], b[rounds];
   std::uint32_t pairs; ///< in all
   Reply reply;         ///< as its head says, in every lane
@@ -259,11 +259,14 @@ GMPI_OUT_OF_LINE void await_reply_for_block(Scope scope) {
   if (block.waiting.want_status || asks_for_copy(reply.kind))
     for (int i = 2; i < reply_words; ++i)
       block.reply[i] = load_weak(context.replies + slot * reply_stride + i);
-  block.stored = false;
+  auto *const out = static_cast<unsigned char *>(block.waiting.out);
+  auto *const to = out == nullptr ? block.small : out;
+  block.stored = out != nullptr &&
+                 (reply.kind == ReplyKind::done_here || reply.kind == ReplyKind::done_beside);
   if (reply.kind == ReplyKind::done_here)
-    store_head_data(reply, block.small);
+    store_head_data(reply, to);
   else if (reply.kind == ReplyKind::done_beside)
-    read_beside(context, slot, static_cast<std::uint32_t>(reply.bytes), block.small);
+    read_beside(context, slot, static_cast<std::uint32_t>(reply.bytes), to);
 }
 
 } // namespace gmpi::device

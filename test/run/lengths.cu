@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
   for (int length : lengths) {
     for (int step = 0; step < 4; ++step)
       for (int blocks : {1, 3}) {
-        int threads = step == 3 && length < 400 ? 20 : 64;
+        int threads = step == 3 && length < 2000 ? 20 : 64;
         by_grid<<<blocks, threads>>>(out.data(), in.data(), ring, length, step, wrong.data());
         none_wrong("grid", length, blocks, threads);
       }
