@@ -13,11 +13,6 @@
 
 namespace gmpi::device::peer {
 
-/// Whether a message can be a Span, or a warp's words.
-GMPI_DEVICE bool is_in_words(const void *data, std::uint64_t bytes) {
-  return ((reinterpret_cast<std::uint64_t>(data) | bytes) & 3) == 0;
-}
-
 GMPI_DEVICE bool is_to_be_written(const Span &span) { return span.freed == nullptr; }
 
 /// The packets of a span's data, from number 0 on.

@@ -35,18 +35,16 @@ GMPI_OUT_OF_LINE void read_alone(void *to, const void *from, unsigned long long 
   constexpr std::uint32_t most = 8, few = 2;
   auto *out = static_cast<unsigned char *>(to);
   auto *in = static_cast<const unsigned char *>(from);
-  if (((reinterpret_cast<std::uint64_t>(to) & 3) | (reinterpret_cast<std::uint64_t>(from) & 15)) ==
-      0)
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      const std::uint32_t each = 16 * (i == 0 ? most : few);
-      const auto count = static_cast<std::uint32_t>(bytes / each);
-      auto *words = reinterpret_cast<const uint4 *>(in);
-      const std::uint64_t read =
-          i == 0 ? read_turns<most>(out, words, count) : read_turns<few>(out, words, count);
-      out += read;
-      in += read;
-      bytes -= read;
-    }
+  if (is_in_words(to, 0) && (reinterpret_cast<std::uint64_t>(from) & 15) == 0) {
+    auto *words = static_cast<const uint4 *>(from);
+    unsigned long long read =
+        read_turns<most>(out, words, static_cast<std::uint32_t>(bytes / (16 * most)));
+    read += read_turns<few>(out + read, words + read / 16,
+                            static_cast<std::uint32_t>((bytes - read) / (16 * few)));
+    out += read;
+    in += read;
+    bytes -= read;
+  }
   if (bytes != 0)
     copy_share(out, in, bytes, 0, 1);
 }
@@ -96,7 +94,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
   const bool detached = F == Function::Send && sends_in_range(a, known_size_alone(a.comm));
   if ((F == Function::Send && !detached) || buffers.in_bytes > most_bytes ||
       buffers.out_bytes > context.direct_above || buffers.out_bytes == unknown_bytes ||
-      ((reinterpret_cast<std::uint64_t>(buffers.in) | buffers.in_bytes) & 3) != 0)
+      !is_in_words(buffers.in, buffers.in_bytes))
     return nothing;
   std::uint32_t slot = 0, turn = 0, serial = 0;
   if (!detached) {
@@ -129,8 +127,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
   std::uint64_t contents[attribute_words] = {};
   pack_call(F, site, a, contents);
   pack_head(attribute, contents);
-  if (next.ticket >= next.consumed + ring_slots)
-    await_consumed_here(context, next.ticket - ring_slots + 1);
+  await_room_here(context, next);
   const std::uint32_t generation = ring_generation(next.ticket);
   auto *const beside = reinterpret_cast<std::uint64_t *>(ring_payload(context, next.ticket));
   GMPI_UNROLL

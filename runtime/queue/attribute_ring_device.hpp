@@ -50,6 +50,11 @@ GMPI_DEVICE unsigned long long await_room(const Context &context, NextTicket nex
     await_consumed(context, next.ticket - ring_slots + 1);
   return next.ticket;
 }
+/// The same in a function that calls none.
+GMPI_DEVICE void await_room_here(const Context &context, const NextTicket &next) {
+  if (next.ticket >= next.consumed + ring_slots)
+    await_consumed_here(context, next.ticket - ring_slots + 1);
+}
 GMPI_DEVICE unsigned long long take_ticket(const Context &context) {
   return await_room(context, next_ticket(context));
 }
@@ -102,7 +107,7 @@ GMPI_OUT_OF_LINE void write_data(const Context &context, unsigned long long tick
   constexpr std::int32_t at_once = 4; // their loads are under way together
   const std::int32_t step = size * pair_bytes;
   std::int32_t at = rank * pair_bytes;
-  if (((reinterpret_cast<std::uint64_t>(data) | static_cast<std::uint32_t>(bytes)) & 3) == 0) {
+  if (is_in_words(data, static_cast<std::uint32_t>(bytes))) {
     GMPI_NO_UNROLL
     for (; at < bytes; at += at_once * step) {
       DataPair pairs[at_once];

@@ -46,6 +46,11 @@
 
 namespace gmpi::device {
 
+/// Whether data is whole words of four bytes, at an address for such.
+GMPI_DEVICE bool is_in_words(const void *data, std::uint64_t bytes) {
+  return ((reinterpret_cast<std::uint64_t>(data) | bytes) & 3) == 0;
+}
+
 /// Ends this thread where a kernel is launched for what a launch does to the device alone: see
 /// launch::reserve_local_memory.
 GMPI_DEVICE void leave_empty_launch(bool empty) {

@@ -81,9 +81,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
       block.ticket = await_room(context, next);
     return numbered ? Begun::numbered : Begun::elsewhere;
   }
-  const bool in_words = ((reinterpret_cast<std::uint64_t>(buffers.in) | bytes) & 3) == 0;
-  const bool by_warp =
-      bytes == 0 || (!own && in_words && bytes <= static_cast<std::uint32_t>(warp_data_bytes));
+  const bool by_warp = bytes == 0 || (!own && is_in_words(buffers.in, bytes) &&
+                                      bytes <= static_cast<std::uint32_t>(warp_data_bytes));
   const std::int32_t at = static_cast<std::int32_t>(lane) * pair_bytes;
   const auto left = static_cast<std::int32_t>(by_warp ? bytes : 0) - at;
   // Under way until it is written.
@@ -135,15 +134,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
   if (lane == 0) {
     const std::uint32_t expected = expected_beside(buffers.out, buffers.out_bytes);
     if (waits)
-      block.waiting = {slot,
-                       record.turn,
-                       expected,
-                       returns_something<F>(a),
-                       false,
-                       site,
-                       is_local(buffers.out)    ? nullptr
-                       : buffers.out == nullptr ? block.small // nothing comes
-                                                : buffers.out};
+      block.waiting = {slot, record.turn,           expected, returns_something<F>(a), false,
+                       site, stored_at(buffers.out)};
     if (nonblocking) {
       context.records[slot].out = buffers.out;
       context.records[slot].expected = expected;
@@ -215,7 +207,7 @@ GMPI_DEVICE void read_sixteens(unsigned char *to, const uint4 *from, std::uint32
 /// then: over, or answered.
 template <Scope S> GMPI_DEVICE Begun read_together() {
   const Moving moving = block_state().moving;
-  if (((reinterpret_cast<std::uint64_t>(moving.to) | moving.bytes) & 3) == 0)
+  if (is_in_words(moving.to, moving.bytes))
     read_sixteens(static_cast<unsigned char *>(moving.to), static_cast<const uint4 *>(moving.from),
                   moving.bytes, thread_index(), block_threads());
   else

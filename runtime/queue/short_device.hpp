@@ -83,6 +83,13 @@ GMPI_DEVICE std::uint32_t expected_beside(const void *out, std::uint64_t bytes) 
   return bytes <= most_beside(out) ? static_cast<std::uint32_t>(bytes) : 0;
 }
 
+/// Where a warp is to store what comes for a receive into this memory, as Waiting::out says.
+GMPI_DEVICE void *stored_at(void *out) {
+  return out == nullptr  ? block_state().small // nothing comes
+         : is_local(out) ? nullptr
+                         : out;
+}
+
 // --- what comes with a Reply ---
 
 /// Leaves the data that came with a Reply, for every thread's own buffer, to the other blocks.
@@ -185,8 +192,8 @@ template <Scope S> GMPI_DEVICE std::uint32_t ready_slot() {
 /// all threads or, of the first thread's own, as much as a lane writes. (Where each thread has its
 /// own, each may say something else.)
 GMPI_DEVICE bool is_plain(const void *data, std::uint64_t bytes) {
-  return bytes == 0 || (((reinterpret_cast<std::uint64_t>(data) | bytes) & 3) == 0 &&
-                        (bytes <= lane_pairs * pair_bytes || !is_local(data)));
+  return bytes == 0 ||
+         (is_in_words(data, bytes) && (bytes <= lane_pairs * pair_bytes || !is_local(data)));
 }
 
 /// The data that a warp sends, in the lanes that write it beside an Attribute.
@@ -266,8 +273,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_short(Site site, const Argu
       low = contents[2 * i];
       high = contents[2 * i + 1];
     }
-  if (lane == 0 && next.ticket >= next.consumed + ring_slots)
-    await_consumed_here(context, next.ticket - ring_slots + 1);
+  if (lane == 0)
+    await_room_here(context, next);
   const unsigned long long ticket = of_lane(next.ticket, 0);
   auto *const beside = reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket));
   const std::uint32_t generation = ring_generation(ticket);
@@ -286,9 +293,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_short(Site site, const Argu
                         returns_something<F>(a),
                         false,
                         site,
-                        buffers.out == nullptr  ? block.small // nothing comes
-                        : is_local(buffers.out) ? nullptr
-                                                : buffers.out};
+                        stored_at(buffers.out)};
   if (!by_warp) {
     if (lane == 0) {
       block.ticket = ticket;
