@@ -266,22 +266,6 @@ GMPI_DEVICE void free_share(std::uint32_t *freed, unsigned long long first, unsi
     store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
 }
 
-/// Carries the message's slots from number `low` to before `high`, as `step` says; all of a team's
-/// members. Ends with their barrier, but for what is given back.
-template <class Team>
-GMPI_DEVICE void carry(const Team &team, const Step &step, unsigned long long low,
-                       unsigned long long high, std::uint32_t rank, std::uint32_t size) {
-  const Transfer &t = step.transfer;
-  if (step.kind == Step::write) {
-    write_share(t, low, high, rank, size);
-    team.sync();
-    return;
-  }
-  read_share(t, low, high, rank, size);
-  team.sync();
-  free_share(t.freed, t.first + low, t.first + high, rank, size);
-}
-
 /// Slots of a channel that a message has: from number `first` on; `after`: as in its header.
 struct Slots {
   unsigned long long first, after;

@@ -9,7 +9,8 @@
 // first packets. The sender writes slot number q once the receiver has freed it q / channel_slots
 // times. A message's slots are carried portion by portion, from its first: the sender begins a
 // portion when all its slots are free, and writes it whole; so where a portion's first packet is
-// there, the rest is on its way.
+// there, the rest is on its way. (Between ranks of one host, the data of an announced message lies
+// there as it is: portions_device.hpp.)
 //
 // Two channels lead from each rank to each. Of the common one, whoever sends takes slots by an
 // atomic. The owned one belongs to one block, or launch, at a time, which needs none. A message
@@ -95,7 +96,9 @@ enum class MessageKind : std::uint8_t {
   synchronous, ///< the same; the sender waits for the match
   announced,   ///< without: the sender waits for the match, and sends it then
   data,        ///< of a message that was announced; `tag` is the receiver's request
+  plain,       ///< the same, between ranks of one host: in plain portions. Its header says `data`
 };
+GMPI_HOST_DEVICE constexpr bool is_data(MessageKind kind) { return kind >= MessageKind::data; }
 
 /// The owned channel to or from a peer; the common one has the peer's own number.
 GMPI_HOST_DEVICE constexpr std::uint32_t owned_channel(std::uint32_t peer) {
@@ -167,9 +170,23 @@ GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t 
   return header;
 }
 
-/// A message's slots, from when its header has been seen.
+/// A message's slots, from when its header has been seen, where they carry packets.
 GMPI_HOST_DEVICE constexpr unsigned long long slots_of(const Header &header) {
   return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes);
+}
+
+/// Data in a plain portion: all but the place of a header, which only the first portion has, but
+/// all leave free. So each begins at an address for 16 bytes.
+constexpr std::uint32_t raw_slot_bytes = slot_packets * packet_words * sizeof(std::uint64_t);
+constexpr std::uint32_t plain_head = header_packets * packet_words * sizeof(std::uint64_t);
+constexpr std::uint32_t plain_bytes = portion_slots * raw_slot_bytes - plain_head;
+/// The slots of any message, whatever they carry.
+GMPI_HOST_DEVICE constexpr unsigned long long carried_slots(const Header &header) {
+  if (header.kind != MessageKind::plain)
+    return slots_of(header);
+  const unsigned long long rest = header.bytes % plain_bytes;
+  return header.bytes / plain_bytes * portion_slots +
+         (rest != 0 ? (plain_head + rest + raw_slot_bytes - 1) / raw_slot_bytes : 0);
 }
 
 /// The answer to a message that waits for its match: two packets, of which the first names the

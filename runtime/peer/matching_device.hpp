@@ -165,7 +165,7 @@ GMPI_DEVICE void start_receiving(State &state, std::uint32_t index, unsigned lon
 
 /// Where the portion ends that begins with a message's slot number `low`.
 GMPI_DEVICE unsigned long long portion_end(const Header &header, unsigned long long low) {
-  unsigned long long all = slots_of(header);
+  unsigned long long all = carried_slots(header);
   return all - low < portion_slots ? all : low + portion_slots;
 }
 
@@ -190,13 +190,19 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
     acknowledge(state, from, header);
 }
 
-/// The data of an announced message comes: its envelope is known.
-GMPI_DEVICE void give_data(State &state, const Header &header, std::uint32_t channel,
-                           unsigned long long first) {
+/// How the data of an announced message goes to a rank, or comes from there.
+GMPI_DEVICE MessageKind data_kind(const State &state, std::uint32_t peer) {
+  return peer < state.near_peers ? MessageKind::plain : MessageKind::data;
+}
+/// The data of an announced message comes: its envelope is known. Returns the slots that it has.
+GMPI_DEVICE unsigned long long give_data(State &state, const Header &header, std::uint32_t channel,
+                                         unsigned long long first) {
   auto index = static_cast<std::uint32_t>(header.tag);
-  state.requests[index].channel = channel;
-  state.requests[index].header.kind = MessageKind::data;
+  Request &request = state.requests[index];
+  request.channel = channel;
+  request.header.kind = data_kind(state, peer_of_channel(channel));
   start_receiving(state, index, first);
+  return carried_slots(request.header);
 }
 
 // --- channels ---
@@ -276,11 +282,9 @@ constexpr unsigned long long short_bytes = 8192;
 GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t channel,
                                             const Header &header, unsigned long long next,
                                             Work &work, bool by_warp = false) {
+  if (header.kind == MessageKind::data)
+    return next + give_data(state, header, channel, next);
   unsigned long long behind = next + slots_of(header);
-  if (header.kind == MessageKind::data) {
-    give_data(state, header, channel, next);
-    return behind;
-  }
   bool no_data = header.kind == MessageKind::announced || header.bytes == 0;
   std::uint32_t posted = take_posted(state, header, peer_of_channel(channel));
   if (posted != nothing) {
@@ -499,6 +503,10 @@ GMPI_DEVICE Work look_for_work(State &state, std::uint32_t own, const Glance &se
     work = look_for_active(state, own);
   if (work.kind == WorkKind::none)
     work = look_at_messages(state, seen.summary);
+  // What the caller's own request waits for may have been found now.
+  if (work.kind == WorkKind::none && seen.its == RequestState::awaiting_data &&
+      try_carry_on(state, own, own))
+    work = {WorkKind::carry_on, own};
   return work;
 }
 

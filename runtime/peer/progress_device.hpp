@@ -12,6 +12,7 @@
 #include "../queue/team_device.hpp"
 #include "matching_device.hpp"
 #include "offers_device.hpp"
+#include "portions_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -113,70 +114,79 @@ GMPI_DEVICE unsigned long long find_arrived(const State &state, const Request &r
   return high < all ? high : all;
 }
 
-/// What is left of a message is to be stored where it belongs.
-GMPI_DEVICE void store_more(const Request &request, Step &step) {
-  step.kind = Step::store;
-  step.low = request.moved;
-  step.high = request.header.bytes;
-  step.target = request.target;
+/// How a request's message is carried.
+GMPI_DEVICE Transfer transfer_of(const State &state, const Request &request) {
+  const Channel &channel = state.channels[request.channel];
+  const bool sends = request.sends;
+  return {sends ? channel.out : channel.in,
+          sends ? channel.out_freed : channel.in_freed,
+          request.first,
+          request.data,
+          request.room,
+          request.header};
+}
+
+/// Where the answer to an announced message has come, whose request the caller holds: the message
+/// is to be stored where that says, or goes through the channel.
+GMPI_OUT_OF_LINE void take_answer(State &state, std::uint32_t index) {
+  Request &request = state.requests[index];
+  if (state_of(request) != RequestState::awaiting_match ||
+      request.header.kind == MessageKind::synchronous)
+    return;
+  const std::uint64_t *from = ack_of(state, index, request.serial);
+  const std::uint32_t lap = lap_of_serial(request.serial);
+  const Packet ack = Packet::load(from);
+  if (!ack.shows(lap))
+    return;
+  const Match match = unpack_match(ack.data());
+  request.header.tag = static_cast<std::int32_t>(match.request);
+  unsigned char *target = match.number != 0 ? find_mapped(state, request.peer, match) : nullptr;
+  if (target != nullptr) {
+    request.target = target + await_packet(from + packet_words, lap);
+    request.match = match;
+    return note_state(request, RequestState::storing);
+  }
+  if (match.number == 0) // what the second packet shows of a kept slot is an earlier send's
+    store_packet(ack_of(state, index, request.serial) + packet_words, 0, 0);
+  request.header.kind = data_kind(state, request.peer);
+  increase_relaxed_device(&state.ringed, 1);
+  const Slots slots = take_slots(state, request.peer, carried_slots(request.header));
+  request.channel = request.peer;
+  request.first = slots.first;
+  request.header.after = slots.after;
+  note_state(request, RequestState::sending);
 }
 
 /// What is to be done next for a request that the caller holds.
 GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) {
+  take_answer(state, index);
   Request &request = state.requests[index];
-  const Channel &channel = state.channels[request.channel];
-  const unsigned long long all = slots_of(request.header), low = request.moved;
+  const unsigned long long all = carried_slots(request.header), low = request.moved;
   step.kind = Step::none;
   step.check = false;
   step.low = low;
   step.high = all;
-  step.transfer = {channel.out,  channel.out_freed, request.first,
-                   request.data, request.room,      request.header};
+  step.transfer = transfer_of(state, request);
   const RequestState now = state_of(request);
   if (now == RequestState::queued) {
-    if (are_free(channel.out_freed, request.first, request.first + all))
+    if (are_free(step.transfer.freed, request.first, request.first + all))
       step.kind = Step::write;
   } else if (now == RequestState::sending) {
     step.high = all - low < step_slots ? all : low + step_slots;
     step.check = true;
     step.kind = Step::write;
   } else if (now == RequestState::receiving) {
-    step.transfer.ring = channel.in;
-    step.transfer.freed = channel.in_freed;
-    if (request.header.kind == MessageKind::data)
+    if (is_data(request.header.kind))
       step.high = find_arrived(state, request, low, all);
     if (step.high != low)
       step.kind = Step::read;
   } else if (now == RequestState::storing) {
-    store_more(request, step);
-  } else if (now == RequestState::awaiting_match) {
-    const std::uint64_t *from = ack_of(state, index, request.serial);
-    const std::uint32_t lap = lap_of_serial(request.serial);
-    Packet ack = Packet::load(from);
-    if (!ack.shows(lap))
-      return;
-    if (request.header.kind == MessageKind::synchronous) {
-      step.kind = Step::over;
-      return;
-    }
-    const Match match = unpack_match(ack.data());
-    request.header.tag = static_cast<std::int32_t>(match.request);
-    unsigned char *target = match.number != 0 ? find_mapped(state, request.peer, match) : nullptr;
-    if (target != nullptr) {
-      request.target = target + await_packet(from + packet_words, lap);
-      request.match = match;
-      note_state(request, RequestState::storing);
-      return store_more(request, step);
-    }
-    if (match.number == 0) // what the second packet shows of a kept slot is an earlier send's
-      store_packet(ack_of(state, index, request.serial) + packet_words, 0, 0);
-    request.header.kind = MessageKind::data;
-    increase_relaxed_device(&state.ringed, 1);
-    const Slots slots = take_slots(state, request.peer, slots_for(request.header.bytes));
-    request.channel = request.peer;
-    request.first = slots.first;
-    request.header.after = slots.after;
-    note_state(request, RequestState::sending);
+    step.kind = Step::store;
+    step.high = request.header.bytes;
+    step.target = request.target;
+  } else if (now == RequestState::awaiting_match &&
+             is_answered(state, index, request.serial, Packet::load(ack_of(state, index, 0)))) {
+    step.kind = Step::over; // of a synchronous one
   }
 }
 
@@ -211,7 +221,7 @@ GMPI_OUT_OF_LINE void end_step(State &state, std::uint32_t index, const Step &st
         note_free(state.sending[request.channel], request.first + step.low,
                   request.first + step.high);
       request.moved = step.high;
-      over = step.high == slots_of(request.header);
+      over = step.high == carried_slots(request.header);
     }
   }
   if (over)
@@ -315,7 +325,7 @@ template <class Team> GMPI_DEVICE void do_step(const Team &team) {
   unsigned rank = 0, size = 1;
   if (Team::scope != Scope::thread && is_local(step.transfer.data)) { // sent; the leader's
     if (team.leads())
-      write_share(step.transfer, step.low, step.high, rank, size);
+      carry(OneThread{}, step, step.low, step.high, rank, size);
     return team.sync();
   }
   team.number(rank, size);

@@ -49,9 +49,15 @@ constexpr unsigned long long shared_slots = 128;
 
 /// Whether the request, which the caller holds, is one for all blocks.
 GMPI_DEVICE bool can_share(const Request &request) {
-  return !request.own && request.header.kind == MessageKind::data &&
-         slots_of(request.header) - request.moved >= shared_slots &&
+  return !request.own && is_data(request.header.kind) &&
+         carried_slots(request.header) - request.moved >= shared_slots &&
          BlockTeam::block().living_blocks > 1 && BlockTeam::has_warp();
+}
+
+/// The same, where the answer to the message may just have come.
+GMPI_OUT_OF_LINE bool will_share(State &state, std::uint32_t index) {
+  take_answer(state, index);
+  return can_share(state.requests[index]);
 }
 
 /// The other blocks may take part in the request, which this thread holds.
@@ -60,14 +66,11 @@ GMPI_DEVICE void add_transfer(State &state, std::uint32_t index, SharedTransfers
   std::uint32_t i = transfers.count;
   SharedTransfer &transfer = transfers.transfer[i];
   const Request &request = state.requests[index];
-  const Channel &channel = state.channels[request.channel];
-  const bool sends = request.sends;
-  transfer.step = {sends ? Step::write : Step::read,
+  transfer.step = {request.sends ? Step::write : Step::read,
                    false,
                    request.moved,
-                   slots_of(request.header),
-                   {sends ? channel.out : channel.in, sends ? channel.out_freed : channel.in_freed,
-                    request.first, request.data, request.room, request.header},
+                   carried_slots(request.header),
+                   transfer_of(state, request),
                    nullptr};
   transfer.request = index;
   transfer.next = transfer.limit = request.moved;
@@ -126,14 +129,12 @@ GMPI_OUT_OF_LINE void watch_transfers(State &state, SharedTransfers &transfers, 
   const std::uint32_t lane = thread_index();
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
-    bool left = false;
     __syncwarp();
     const std::uint32_t count = transfers.count; // lane 0 may soon add more
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < count; ++i) {
       if (shared.ended[i])
         continue;
-      left = true;
       SharedTransfer &transfer = transfers.transfer[i];
       const Step &step = transfer.step;
       unsigned long long from = shared.limits[i];
@@ -146,17 +147,22 @@ GMPI_OUT_OF_LINE void watch_transfers(State &state, SharedTransfers &transfers, 
       if (from == step.high && load_relaxed_device(&transfer.done) == step.high - step.low)
         shared.ended[i] = true;
     }
+    __syncwarp();
+    bool left = false;
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < count; ++i)
+      left = left || !shared.ended[i];
     if (left && turns % look_every != 0)
       continue;
     if (lane == 0) {
-      Work work{};
-      const Glance seen(state, shared.wait.request);
-      if (!left || has_carried(transfers, shared) || has_come(state, shared.wait, seen))
-        work.kind = WorkKind::over;
-      else
-        work = look_for_work(state, shared.wait.request, seen);
+      Work work{WorkKind::over, 0};
+      if (left && !has_carried(transfers, shared)) {
+        const Glance seen(state, shared.wait.request);
+        if (!has_come(state, shared.wait, seen))
+          work = look_for_work(state, shared.wait.request, seen);
+      }
       if (work.kind == WorkKind::carry_on && transfers.count < SharedTransfers::most &&
-          can_share(state.requests[work.index])) {
+          will_share(state, work.index)) {
         add_transfer(state, work.index, transfers, shared);
         work.kind = WorkKind::none;
       }
@@ -239,17 +245,21 @@ GMPI_OUT_OF_LINE void help_transfers(BlockTeam team) {
       claim = ~0ull;
   unsigned rank, size;
   team.number(rank, size);
-  std::uint32_t known = 0;
+  std::uint32_t known = 0, last = nothing;
   for (;;) {
-    if (team.leads())
+    if (team.leads()) {
       shared.chosen = choose_transfer(transfers, shared, known);
+      if (shared.chosen != last && shared.chosen != nothing)
+        shared.step = transfers.transfer[shared.chosen].step;
+      last = shared.chosen;
+    }
     team.sync();
     if (shared.chosen == nothing)
       return;
     SharedTransfer &transfer = transfers.transfer[shared.chosen];
     const unsigned long long low = shared.claims[shared.chosen];
-    const unsigned long long high = low + portion_end(transfer.step.transfer.header, low) - low;
-    carry(team, transfer.step, low, high, rank, size);
+    const unsigned long long high = portion_end(shared.step.transfer.header, low);
+    carry(team, shared.step, low, high, rank, size);
     if (team.leads()) {
       shared.claims[shared.chosen] = ~0ull;
       add_relaxed_device(&transfer.done,

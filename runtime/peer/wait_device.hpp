@@ -50,7 +50,7 @@ template <class Team> GMPI_NOINLINE void wait_for(Team team) {
     if (team.leads()) {
       shared.work = await(state, shared.wait);
       shared.shares = Team::scope == Scope::grid && shared.work.kind == WorkKind::carry_on &&
-                      can_share(state.requests[shared.work.index]);
+                      will_share(state, shared.work.index);
     }
     team.sync();
     bool over = shared.work.kind == WorkKind::over, shares = shared.shares;

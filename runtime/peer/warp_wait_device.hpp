@@ -134,7 +134,7 @@ GMPI_DEVICE void take_messages_as_warp(State &state, std::uint32_t peer) {
     } else if (behind == next) {
       break;
     }
-    at.move(channel, next + slots_of(header));
+    at.move(channel, behind != next ? behind : next + slots_of(header));
   }
   done.tell(state);
   if (lane == 0)
@@ -177,7 +177,7 @@ GMPI_OUT_OF_LINE bool carries_on_as_warp(State &state, std::uint32_t index) {
   bool reads = false;
   if (lane == 0) {
     const Header &header = request.header;
-    reads = state_of(request) == RequestState::receiving && header.kind != MessageKind::data &&
+    reads = state_of(request) == RequestState::receiving && !is_data(header.kind) &&
             header.bytes <= short_bytes && !is_local(request.data);
   }
   if (!__any_sync(whole_warp, reads))
@@ -288,7 +288,7 @@ GMPI_DEVICE bool claim_read(State &state, std::uint32_t index, Copies::Copy &cop
     return false;
   const bool can =
       load_relaxed_device(&request.state) == static_cast<std::uint32_t>(RequestState::receiving) &&
-      request.header.kind != MessageKind::data && !request.own;
+      !is_data(request.header.kind) && !request.own;
   if (!can)
     atomicExch(&request.busy, 0u); // nothing has been written
   copy = {nullptr, nullptr, request.header.bytes, index};

@@ -135,7 +135,8 @@ private:
   bool wrong_ = false, prints_;
 };
 
-enum class Memory { device, pinned };
+/// pool: the device's, of which other processes can map none.
+enum class Memory { device, pool, pinned };
 
 /// Memory for `size` elements, all bytes 0.
 template <class T> class Array {
@@ -144,13 +145,15 @@ public:
     void *data = nullptr;
     if (memory == Memory::device)
       CUDA_CHECK(cudaMalloc(&data, size * sizeof(T)));
+    else if (memory == Memory::pool)
+      CUDA_CHECK(cudaMallocAsync(&data, size * sizeof(T), nullptr));
     else
       CUDA_CHECK(cudaHostAlloc(&data, size * sizeof(T), cudaHostAllocMapped));
     CUDA_CHECK(cudaMemset(data, 0, size * sizeof(T)));
     CUDA_CHECK(cudaDeviceSynchronize());
     data_ = static_cast<T *>(data);
   }
-  ~Array() { (void)(memory_ == Memory::device ? cudaFree(data_) : cudaFreeHost(data_)); }
+  ~Array() { (void)(memory_ == Memory::pinned ? cudaFreeHost(data_) : cudaFree(data_)); }
   Array(const Array &) = delete;
   Array &operator=(const Array &) = delete;
 

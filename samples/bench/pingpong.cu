@@ -198,9 +198,13 @@ nvshmem::Column with_nvshmem(bench::Bench &bench, const std::vector<PingPong> &e
   return nvshmem::column(exchanges.size(), exchanges.back().bytes, of_size);
 }
 
-/// One size: a row of the table.
-void line(bench::Bench &bench, const PingPong &e, Shape grid, const bench::Stream &stream,
-          const bench::Cell &nvshmem, const bench::KernelsComm &kernels) {
+/// Messages that are longer are stored where they belong if other processes can map that.
+constexpr int longest_eager = 65536;
+
+/// One size: a row of the table. `unmapped`: as much memory as e's, which no other process can map.
+void line(bench::Bench &bench, const PingPong &e, unsigned char *unmapped, Shape grid,
+          const bench::Stream &stream, const bench::Cell &nvshmem,
+          const bench::KernelsComm &kernels) {
   auto kernel = [&](void (*kernel)(PingPong), Shape shape, const PingPong &e, const char *lowering,
                     const char *what) {
     bench::PreferredLowering preferred(lowering);
@@ -214,8 +218,8 @@ void line(bench::Bench &bench, const PingPong &e, Shape grid, const bench::Strea
                    [&](const PingPong &e) { run(e, grid, static_cast<cudaStream_t>(stream)); });
   };
   Shape one_thread = {1, 32}, block = {1, grid.threads};
-  bool has_thread = e.bytes <= 65536;
-  bench::Cell queue[3], carried[3], aware, nccl;
+  bool has_thread = e.bytes <= longest_eager;
+  bench::Cell queue[3], carried[3], through_ring, aware, nccl;
   if (has_thread)
     queue[0] = kernel(pingpong_thread, one_thread, e, "queue", "thread, queue");
   queue[1] = kernel(pingpong_block, block, e, "queue", "block, queue");
@@ -228,6 +232,9 @@ void line(bench::Bench &bench, const PingPong &e, Shape grid, const bench::Strea
       carried[0] = kernel(pingpong_thread, one_thread, among, "queue", "thread, peer");
     carried[1] = kernel(pingpong_block, block, among, "queue", "block, peer");
     carried[2] = kernel(pingpong_grid, grid, among, "queue", "grid, peer");
+    among.buffer = unmapped;
+    if (e.bytes > longest_eager)
+      through_ring = kernel(pingpong_grid, grid, among, "queue", "grid, peer, through a ring");
   }
   bench::Cell by_hand = peer(classic, "classic");
   bench::Cell hosts = measure(bench, e, e.pinned, "host MPI", hosts_alone);
@@ -236,7 +243,7 @@ void line(bench::Bench &bench, const PingPong &e, Shape grid, const bench::Strea
   if (nccl::available())
     nccl = peer(with_nccl, "NCCL");
   bench.row({e.bytes, queue[0], queue[1], queue[2], split, carried[0], carried[1], carried[2],
-             by_hand, aware, nccl, nvshmem, hosts});
+             through_ring, by_hand, aware, nccl, nvshmem, hosts});
 }
 
 } // namespace
@@ -250,6 +257,7 @@ void experiments::pingpong(bench::Bench &bench) {
   std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
   std::size_t room = sizes.back();
   bench::Array<unsigned char> buffer(room), pinned(room, bench::Memory::pinned);
+  bench::Array<unsigned char> unmapped(room, bench::Memory::pool);
   bench::Stream stream;
   std::vector<PingPong> exchanges;
   for (std::size_t bytes : sizes)
@@ -268,6 +276,7 @@ void experiments::pingpong(bench::Bench &bench) {
        {"thread, peer", "us", Role::ours},
        {"block, peer", "us", Role::ours},
        {"grid, peer", "us", Role::ours},
+       {"grid, peer, through a ring", "us", Role::ours},
        {"classic", "us", Role::peer},
        {"GPU-aware MPI", "us", Role::peer},
        {"NCCL", "us", Role::peer},
@@ -277,5 +286,5 @@ void experiments::pingpong(bench::Bench &bench) {
                    is_gpu_aware() ? "" : "GPU-aware MPI: the library does not say that it is.",
                    nccl::why_not(), by_nvshmem.why_not}));
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    line(bench, exchanges[i], grid, stream, by_nvshmem.cells[i], kernels);
+    line(bench, exchanges[i], unmapped.data(), grid, stream, by_nvshmem.cells[i], kernels);
 }

@@ -1,8 +1,10 @@
 // The peer transport's channels and matching, both ends played by one thread: State and shared
 // memory of two ranks as peer::Links connects them.
 #include "peer/matching_device.hpp"
+#include "peer/portions_device.hpp"
 #include "peer/routes_device.hpp"
 #include "posted_receive.hpp"
+#include "queue/team_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -58,7 +60,7 @@ struct PeerChannel : testing::Test {
 
   Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
     Header header{kind, 5, 0, 0, tag, bytes, 0};
-    const device::Slots slots = device::take_slots(*a.state, 1, device::slots_of(header));
+    const device::Slots slots = device::take_slots(*a.state, 1, carried_slots(header));
     header.after = slots.after;
     auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
     return {a.state->channels[1].out, nullptr, slots.first, from, bytes, header};
@@ -145,6 +147,77 @@ TEST_F(PeerChannel, drops_what_a_buffer_has_no_room_for) {
   read({b.state->channels[0].in, b.state->channels[0].in_freed, first, to.data(), 1001, header}, 3);
   EXPECT_EQ(std::count(to.begin(), to.end(), 7), 1001);
   EXPECT_EQ(to[1001], 0xee);
+}
+
+TEST_F(PeerChannel, plain_portions_carry_any_length_and_leave_nothing_that_looks_like_a_packet) {
+  constexpr std::uint32_t most = 4 * plain_bytes + 64;
+  std::vector<std::uint32_t> words(most / 4 + 16);
+  std::vector<unsigned char> to(most + 64);
+  unsigned long long next = channel_slots - 20; // and across the ring's end
+  a.state->sending[1].next = next;
+  std::uint32_t message = 0;
+  for (std::uint32_t portions = 0; portions <= 4; ++portions)
+    for (std::int32_t off = -40; off <= 40; off += off < -33 || off > 30 ? 1 : 3, ++message) {
+      if (portions == 0 && off <= 0)
+        continue;
+      const std::uint32_t bytes = portions * plain_bytes + off, size = message % 5 + 1;
+      // What lies in the ring then looks as if all packets had been written in the next lap.
+      for (std::uint32_t i = 0; i < words.size(); ++i)
+        words[i] = i % 7 == 0 ? i : lap_of(next) + 1;
+      const unsigned char *from = reinterpret_cast<unsigned char *>(words.data()) + message % 3 * 4;
+      const Transfer t = outgoing(from, bytes, 1, MessageKind::plain);
+      ASSERT_EQ(t.first, next);
+      const unsigned long long slots = carried_slots(t.header);
+      for (unsigned long long low = 0; low < slots; low += portion_slots)
+        for (std::uint32_t rank = 0; rank < size; ++rank)
+          device::write_portion(t, device::Portion(t, low), rank, size);
+      for (unsigned long long low = 0; low < slots; low += portion_slots)
+        ASSERT_FALSE(device::has_message(*b.state, 0, next + low)) << "before it is told";
+      for (std::uint32_t rank = size; rank-- > 0;)
+        device::tell_portions(t, 0, slots, rank, size);
+      Header header = device::read_header(*b.state, 0, next);
+      ASSERT_EQ(header.bytes, bytes);
+      ASSERT_EQ(header.kind, MessageKind::data);
+      header.kind = MessageKind::plain;
+      std::fill(to.begin(), to.end(), 0xee);
+      const std::uint32_t room = message % 4 == 3 ? bytes / 2 : bytes;
+      unsigned char *at = to.data() + (message % 2 == 0 ? 0 : message % 5);
+      const Transfer in{
+          b.state->channels[0].in, b.state->channels[0].in_freed, next, at, room, header};
+      for (std::uint32_t rank = 0; rank < size; ++rank)
+        device::acquire_portions(in, 0, slots, rank, size);
+      for (unsigned long long low = 0; low < slots; low += portion_slots)
+        for (std::uint32_t rank = 0; rank < size; ++rank)
+          device::read_portion(in, device::Portion(in, low), rank, size);
+      ASSERT_TRUE(std::equal(at, at + room, from)) << bytes;
+      ASSERT_EQ(at[room], 0xee) << "beyond " << room << " of " << bytes;
+      for (std::uint32_t rank = 0; rank < size; ++rank)
+        device::free_share(in.freed, next, next + slots, rank, size);
+      ASSERT_TRUE(device::are_free(a.state->channels[1].out_freed, next + channel_slots,
+                                   next + channel_slots + slots));
+      for (unsigned long long slot = next; slot < next + slots; ++slot)
+        for (std::uint32_t p = 0; p < slot_packets; ++p)
+          ASSERT_FALSE(device::Packet::load(packet_at(in.ring, slot, p)).shows(lap_of(slot) + 1))
+              << "packet " << p << " of slot " << slot << " of " << bytes << " bytes";
+      next += slots;
+    }
+  EXPECT_GT(next, 2 * channel_slots); // more than once around
+}
+
+TEST_F(PeerChannel, data_goes_in_plain_portions_where_both_ranks_are_on_one_host) {
+  std::vector<unsigned char> data(5 * plain_bytes, 3);
+  b.state->near_peers = 2;
+  const Transfer t = outgoing(data.data(), data.size(), 17, MessageKind::plain);
+  device::write_portion(t, device::Portion(t, 0), 0, 1);
+  device::tell_portions(t, 0, portion_slots, 0, 1);
+  Request &request = post(17, 4);
+  request.header = t.header;
+  request.header.kind = MessageKind::announced;
+  device::Work work{};
+  const Header header = device::read_header(*b.state, 0, t.first);
+  EXPECT_EQ(device::take_message(*b.state, 0, header, t.first, work), t.first + 5 * portion_slots);
+  EXPECT_EQ(request.header.kind, MessageKind::plain);
+  EXPECT_EQ(device::state_of(request), RequestState::receiving);
 }
 
 TEST_F(PeerChannel, slots_are_free_once_the_receiver_has_freed_them_in_this_lap) {

@@ -1,0 +1,200 @@
+// Plain portions: how the data of an announced message goes through a channel between ranks of one
+// host. Packets would be twice as much to carry as what they bring; so a portion's data lies as it
+// is behind the first packets, which are written last.
+//
+// Invariant: where a portion's first packet is there, so is its data, for those who acquire. What
+// was read is cleared before its slots are given back: no packet ever shows a lap that nobody has
+// written there. (Who writes a slot has seen that it is free, and stores are not made ahead.)
+#pragma once
+
+#include "channel_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// One portion, from the message's slot number `low` on. Its data, in the ring, are `count`
+/// packets' places of 16 bytes, of which the last may be used in part.
+struct Portion {
+  static constexpr std::uint32_t ring_places = channel_slots * slot_packets;
+  static_assert((ring_places & (ring_places - 1)) == 0);
+
+  uint4 *ring;
+  unsigned long long first; ///< slot number
+  std::uint32_t base;       ///< of the data's first place in the ring
+  std::uint32_t bytes, count;
+  unsigned long long at; ///< where they belong in the message
+
+  GMPI_DEVICE Portion(const Transfer &t, unsigned long long low)
+      : ring(reinterpret_cast<uint4 *>(t.ring)), first(t.first + low),
+        base(static_cast<std::uint32_t>(first % channel_slots) * slot_packets + header_packets),
+        at(low / portion_slots * plain_bytes) {
+    const unsigned long long left = t.header.bytes - at;
+    bytes = left < plain_bytes ? static_cast<std::uint32_t>(left) : plain_bytes;
+    count = (bytes + 15) / 16;
+  }
+  GMPI_DEVICE uint4 &place(std::uint32_t i) const { return ring[(base + i) % ring_places]; }
+  GMPI_DEVICE std::uint64_t *packet(std::uint32_t i) const {
+    return packet_at(reinterpret_cast<std::uint64_t *>(ring), first, i);
+  }
+};
+
+/// How many of a portion's places are moved as 16 bytes: of `readable` bytes at an address for
+/// such.
+GMPI_DEVICE std::uint32_t whole_places(const unsigned char *data, std::uint32_t readable) {
+  return (reinterpret_cast<std::uint64_t>(data) & 15) == 0 ? readable / 16 : 0;
+}
+constexpr std::uint32_t places_at_once = 4; ///< a member's that are under way together
+
+/// One member's share of writing a portion's data.
+GMPI_DEVICE void write_portion(const Transfer &t, const Portion &portion, std::uint32_t rank,
+                               std::uint32_t size) {
+  constexpr std::uint32_t at_once = places_at_once;
+  const unsigned char *const data = t.data + portion.at;
+  const std::uint32_t whole = whole_places(data, portion.bytes);
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = rank; i < whole; i += at_once * size) {
+    uint4 values[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      if (i + k * size < whole)
+        values[k] = reinterpret_cast<const uint4 *>(data)[i + k * size];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      if (const std::uint32_t its = apart(i + k * size); its < whole)
+        portion.place(its) = values[k];
+  }
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = first_from(whole, rank, size); i < portion.count; i += size) {
+    const std::uint32_t left = portion.bytes - 16 * i;
+    const std::uint64_t low = load_data(data + 16 * i, left);
+    const std::uint64_t high = left > 8 ? load_data(data + 16 * i + 8, left - 8) : 0;
+    portion.place(i) = {static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
+                        static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)};
+  }
+}
+
+/// One member's share of telling that portions are there; a barrier lies between.
+GMPI_DEVICE void tell_portions(const Transfer &t, unsigned long long low, unsigned long long high,
+                               std::uint32_t rank, std::uint32_t size) {
+  low += static_cast<unsigned long long>(rank) * portion_slots;
+  if (low >= high)
+    return;
+  release_system();
+  Header header = t.header;
+  header.kind = MessageKind::data;
+  GMPI_NO_UNROLL
+  for (; low < high; low += static_cast<unsigned long long>(size) * portion_slots) {
+    const Portion portion(t, low);
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = low == 0 ? header_packets : 1; i-- > 0;)
+      store_packet(portion.packet(i), pack_header(header, i), lap_of(portion.first));
+  }
+}
+
+/// One member's share of acquiring what portions bring that have been seen; a barrier is to follow.
+GMPI_DEVICE void acquire_portions(const Transfer &t, unsigned long long low,
+                                  unsigned long long high, std::uint32_t rank, std::uint32_t size) {
+  low += static_cast<unsigned long long>(rank) * portion_slots;
+  if (low >= high)
+    return;
+  GMPI_NO_UNROLL
+  for (; low < high; low += static_cast<unsigned long long>(size) * portion_slots) {
+    const Portion portion(t, low);
+    await_packet(portion.packet(0), lap_of(portion.first));
+  }
+  acquire_system();
+}
+
+/// One member's share of reading a portion's data, and of clearing it. What there is no room for is
+/// dropped.
+GMPI_DEVICE void read_portion(const Transfer &t, const Portion &portion, std::uint32_t rank,
+                              std::uint32_t size) {
+  constexpr std::uint32_t at_once = places_at_once;
+  const uint4 clear{0, 0, 0, 0};
+  unsigned char *const data = t.data + portion.at;
+  const unsigned long long room = t.room > portion.at ? t.room - portion.at : 0;
+  const std::uint32_t readable =
+      room < portion.bytes ? static_cast<std::uint32_t>(room) : portion.bytes;
+  const std::uint32_t whole = whole_places(data, readable);
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = rank; i < whole; i += at_once * size) {
+    uint4 values[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      if (i + k * size < whole)
+        values[k] = portion.place(i + k * size);
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      if (const std::uint32_t its = apart(i + k * size); its < whole) {
+        reinterpret_cast<uint4 *>(data)[its] = values[k];
+        portion.place(its) = clear;
+      }
+  }
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = first_from(whole, rank, size); i < portion.count; i += size) {
+    const uint4 value = portion.place(i);
+    const std::uint32_t left = 16 * i < readable ? readable - 16 * i : 0;
+    store_data(data + 16 * i, left, value.x | std::uint64_t(value.y) << 32);
+    store_data(data + 16 * i + 8, left > 8 ? left - 8 : 0, value.z | std::uint64_t(value.w) << 32);
+    portion.place(i) = clear;
+  }
+}
+
+/// So many slots are written, or read, between two barriers: whoever waits for them sees them soon.
+constexpr std::uint32_t together_slots = 4 * portion_slots;
+
+/// As carry() does. (It calls no function: behind an acquire a register that was saved takes as
+/// long to restore as memory does.)
+template <class Team>
+GMPI_NOINLINE void carry_portions(Team team, const Step &step, unsigned long long low,
+                                  unsigned long long high, std::uint32_t rank, std::uint32_t size) {
+  const Transfer &t = step.transfer;
+  const bool writes = step.kind == Step::write;
+  std::uint32_t *const freed = t.freed;
+  const unsigned long long first = t.first;
+  GMPI_NO_UNROLL
+  for (unsigned long long next; low < high; low = next) {
+    next = high - low < together_slots ? high : low + together_slots;
+    if (!writes) {
+      acquire_portions(t, low, next, rank, size);
+      team.sync();
+    }
+    GMPI_NO_UNROLL
+    for (unsigned long long its = low; its < next; its += portion_slots)
+      if (writes)
+        write_portion(t, Portion(t, its), rank, size);
+      else
+        read_portion(t, Portion(t, its), rank, size);
+    team.sync(); // where it is the last, the step may be another's behind that
+    if (writes) {
+      tell_portions(t, low, next, rank, size);
+    } else {
+      if (rank < next - low)
+        release_system(); // what has been cleared
+      free_share(freed, first + low, first + next, rank, size);
+    }
+  }
+  if (writes)
+    team.sync();
+}
+
+/// Carries the message's slots from number `low` to before `high`, as `step` says; all of a team's
+/// members. Ends with their barrier, but for what is given back.
+template <class Team>
+GMPI_DEVICE void carry(const Team &team, const Step &step, unsigned long long low,
+                       unsigned long long high, std::uint32_t rank, std::uint32_t size) {
+  const Transfer &t = step.transfer;
+  if (t.header.kind == MessageKind::plain)
+    return carry_portions(team, step, low, high, rank, size);
+  if (step.kind == Step::write) {
+    write_share(t, low, high, rank, size);
+    team.sync();
+    return;
+  }
+  std::uint32_t *const freed = t.freed;
+  const unsigned long long first = t.first;
+  read_share(t, low, high, rank, size);
+  team.sync(); // the step may be another's behind that
+  free_share(freed, first + low, first + high, rank, size);
+}
+
+} // namespace gmpi::device::peer
