@@ -23,19 +23,18 @@ GMPI_DEVICE void give_routes_back(BlockState &block) {
 /// Packets that one thread loads at a time.
 constexpr std::uint32_t alone_at_once = 4;
 
-/// Writes the packets of a message's data, at most warp_bytes.
-GMPI_DEVICE void write_data_alone(std::uint64_t *to, std::uint32_t lap, const void *data,
-                                  std::uint32_t bytes) {
-  const std::uint32_t all = packets_for(bytes);
+/// Writes the packets of a message's data, in one slot, from number `p` to before `end`.
+GMPI_DEVICE void write_data_alone(std::uint64_t *to, std::uint32_t lap, std::uint32_t p,
+                                  std::uint32_t end, const void *data, std::uint32_t bytes) {
   GMPI_NO_UNROLL
-  for (std::uint32_t p = header_packets; p < all; p += alone_at_once) {
+  for (; p < end; p += alone_at_once) {
     std::uint64_t values[alone_at_once];
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < alone_at_once; ++i)
       values[i] = load_words(data, bytes, p + i);
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < alone_at_once; ++i)
-      if (p + i < all)
+      if (p + i < end)
         store_packet(to + (p + i) * packet_words, values[i], lap);
   }
 }
@@ -58,7 +57,7 @@ GMPI_DEVICE void read_data_alone(const std::uint64_t *from, std::uint32_t lap, s
   }
 }
 
-/// Sends at most warp_bytes through a route whose next slot is known to be free.
+/// Sends at most slot_bytes through a route whose next slot is known to be free.
 GMPI_DEVICE void send_by(Route &route, int tag, const void *data, std::uint32_t bytes) {
   State &state = *context.peer;
   const unsigned long long next = route.next;
@@ -67,11 +66,15 @@ GMPI_DEVICE void send_by(Route &route, int tag, const void *data, std::uint32_t 
   // These need nothing of each other.
   const std::uint64_t after = common_of(load_relaxed_device(route.order));
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
-  write_data_alone(to, lap, data, bytes);
+  const std::uint32_t all = packets_for(bytes);
+  const std::uint32_t few =
+      header_packets + alone_at_once < all ? header_packets + alone_at_once : all;
+  write_data_alone(to, lap, header_packets, few, data, bytes);
   const Header header{MessageKind::eager, route.context, 0, 0, tag, bytes, after};
   GMPI_UNROLL
   for (std::uint32_t p = 0; p < header_packets; ++p)
     store_packet(to + p * packet_words, pack_header(header, p), lap);
+  write_data_alone(to, lap, few, all, data, bytes);
   route.next = next + 1;
   increase_relaxed_device(route.order, one_owned);
   count_call(state, bytes);
@@ -89,7 +92,7 @@ GMPI_DEVICE bool send_alone(const Arguments &a) {
   const bool can = route.comm == a.comm && route.datatype == a.send_datatype &&
                    route.dest == a.dest &&
                    static_cast<std::uint32_t>(a.send_count) <= route.longest && a.send_tag >= 0 &&
-                   a.send_tag <= context.tag_upper_bound && bytes <= warp_bytes &&
+                   a.send_tag <= context.tag_upper_bound && bytes <= slot_bytes &&
                    is_in_words(a.send_buffer, bytes) && route.next < route.free_until;
   if (can)
     send_by(route, a.send_tag, a.send_buffer, bytes);
@@ -172,7 +175,7 @@ GMPI_DEVICE bool receive_alone(const Arguments &a) {
     }
     const Header header = unpack_header(front.packets[0].data(), front.packets[1].data(), 0);
     if (!is_for(header, *comm, a.recv_tag) || header.kind != MessageKind::eager ||
-        header.bytes > buffers.out_bytes || header.bytes > warp_bytes || (header.bytes & 3) != 0)
+        header.bytes > buffers.out_bytes || header.bytes > slot_bytes || (header.bytes & 3) != 0)
       break;
     const auto bytes = static_cast<std::uint32_t>(header.bytes);
     const std::uint64_t *from = by_owned ? from_owned : from_common;

@@ -170,7 +170,7 @@ GMPI_DEVICE CallResult communicate(const CallerTeam &caller, Site site, const Ar
     constexpr bool nonblocking = F == Function::Isend;
     send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, nonblocking, sending);
     if constexpr (F == Function::Send && Team::scope == Scope::thread)
-      if (buffers.in_bytes <= warp_bytes)
+      if (buffers.in_bytes <= slot_bytes)
         find_route_alone(comm, a.dest, a.send_datatype);
     CallResult result = nothing_received();
     std::uint32_t request = team.shared().request;

@@ -11,9 +11,6 @@
 
 namespace gmpi::device::peer {
 
-/// So much a message may have to take one slot.
-constexpr std::uint32_t slot_bytes = (slot_packets - header_packets) * packet_bytes;
-
 struct LaneGroup {
   std::uint32_t mask;
 

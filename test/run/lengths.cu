@@ -6,10 +6,11 @@
 // RUN: env GMPI_LOWER=queue GMPI_PEER=1 %ranks 2 %t
 #include "Inputs/check.h"
 
-constexpr int lengths[] = {0,    1,    2,    3,    4,    7,    8,    9,    10,   11,   12,    13,    16,   48,
-                           49,   52,   64,   72,   73,   76,   232,  335,  336,  337,  340,   380,   384,  385,
-                           388,  767,  768,  772,  1023, 1256, 1260, 1487, 1488, 1489, 1492,  1535,  1536, 1537,
-                           1540, 3071, 3072, 4096, 6143, 6144, 6145, 6148, 8192, 8196, 65535, 65536, 65537};
+constexpr int lengths[] = {0, 1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 16, 48,
+                           49, 52, 64, 72, 73, 76, 232, 236, 335, 336, 337, 340, 380, 384,
+                           385, 388, 767, 768, 772, 996, 1000, 1004, 1023, 1256, 1260, 1487, 1488, 1489,
+                           1492, 1535, 1536, 1537, 1540, 3071, 3072, 4096, 6143, 6144, 6145, 6148, 8192, 8196,
+                           65535, 65536, 65537};
 constexpr int guard = 8, more = 5;
 constexpr int room = 65537 + 7 + 2 * guard + more;
 
@@ -122,6 +123,19 @@ __global__ void by_thread(unsigned char *outs, unsigned char *ins, Ring ring, in
   }
 }
 
+/// Alone, and again: the first time a way for it is found.
+__global__ void by_one_thread(unsigned char *outs, unsigned char *ins, Ring ring, int length,
+                              unsigned *wrong) {
+  if (threadIdx.x == 0 && blockIdx.x == 0)
+    for (int offset : {0, 4, 1, 0}) {
+      unsigned char *out = outs + guard + offset, *in = ins + guard + offset;
+      fill(out, in, ring.rank, 0, length, offset, 0, 1);
+      MPI_Send(out, length, MPI_BYTE, ring.next, offset, MPI_COMM_WORLD);
+      MPI_Recv(in, length + more, MPI_BYTE, ring.previous, offset, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      check(in, ring.previous, 0, length, offset, 0, 1, wrong);
+    }
+}
+
 int main(int argc, char **argv) {
   test::begin(&argc, &argv);
   test::Array<unsigned char> out(3 * room), in(3 * room);
@@ -145,6 +159,10 @@ int main(int argc, char **argv) {
     none_wrong("block", length, 3, 96);
     by_thread<<<1, 3>>>(out.data(), in.data(), ring, length, wrong.data());
     none_wrong("thread", length, 1, 3);
+    if (length <= 65536) {
+      by_one_thread<<<1, 32>>>(out.data(), in.data(), ring, length, wrong.data());
+      none_wrong("one thread", length, 1, 32);
+    }
   }
   return test::end();
 }
