@@ -272,6 +272,11 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::receive_short<Function::name, S>(a, begun);                                       \
   }                                                                                                \
+  template <Scope S> GMPI_NOINLINE Begun post_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::post_short<S>(a);                                                                 \
+  }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE Begun go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {                \
     Arguments a{};                                                                                 \
@@ -394,6 +399,8 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
             } else {                                                                               \
               if constexpr (peer::sends_short<Function::name>)                                     \
                 so_far = peer::send_short<Function::name, S>(a);                                   \
+              if constexpr (Function::name == Function::Irecv)                                     \
+                so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles));                       \
               if constexpr (Function::name == Function::Recv)                                      \
                 so_far = receive(so_far);                                                          \
               else if (so_far == Begun::sent)                                                      \
@@ -437,6 +444,12 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
         begun = quick::help_##name(GMPI_LIST(GMPI_PASS, roles));                                   \
     if (begun == Begun::over)                                                                      \
       return MPI_SUCCESS;                                                                          \
+    if constexpr (S != Scope::thread && kind_of(Function::name) == Kind::nonblocking)              \
+      if (begun == Begun::answered) {                                                              \
+        Arguments a{};                                                                             \
+        GMPI_EACH(GMPI_ASSIGN, roles)                                                              \
+        return give_request(a.new_request);                                                        \
+      }                                                                                            \
     if (S != Scope::thread && begun == Begun::answered)                                            \
       return quick::answer_##name(GMPI_LIST(GMPI_PASS, roles));                                    \
     return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \

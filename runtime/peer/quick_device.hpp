@@ -252,6 +252,16 @@ GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Argum
   return Begun::sending; // and sent
 }
 
+/// Whom a call that has found its message receives from: the block remembers it.
+GMPI_DEVICE const Source &source_of(const Arguments &a) {
+  return block_state().sources[static_cast<std::uint32_t>(a.source) % Source::most];
+}
+/// What it receives.
+GMPI_DEVICE Buffers found_by(const Arguments &a) {
+  const Source &known = source_of(a);
+  return {nullptr, 0, a.recv_buffer, static_cast<std::uint64_t>(a.recv_count) * known.extent};
+}
+
 /// A nonblocking call is over whose `request` lane 0 knows.
 template <Scope S> GMPI_DEVICE Begun answer_with_request(MPI_Request request, Share &share) {
   if (thread_index() == 0) {
@@ -266,23 +276,48 @@ template <Scope S> GMPI_DEVICE Begun answer_with_request(MPI_Request request, Sh
   return Begun::answered;
 }
 
-/// Posts a receive. Leaves a message that has been kept to the block.
+/// Posts a receive at once, into memory of all of the block; the warp, whole. Else it returns
+/// false, and nothing has happened. `request` is lane 0's. It calls no function.
+GMPI_DEVICE bool post_as_warp(State &state, const Comm &comm, int source, const Wanted &wanted,
+                              void *data, unsigned long long room, Share &share,
+                              MPI_Request &request) {
+  Match offer{};
+  unsigned long long offset = 0;
+  if (room > eager_bytes && !is_shared(data)) {
+    offer = find_offer_as_warp(state, data, room, offset);
+    if (offer.number == 0) // the host is to be asked for one
+      return false;
+  }
+  const bool posted = thread_index() == 0 && post_at_once(state, comm, source, wanted, data, room,
+                                                          offer, offset, share, request);
+  return __any_sync(whole_warp, posted) != 0;
+}
+
+/// Posts a receive from a rank that the block remembers; else it does nothing. It calls no
+/// function: no register has to be restored behind what it acquires.
+template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a) {
+  const Source &known = source_of(a);
+  Share &share = block_state().peer;
+  MPI_Request request{};
+  const bool posted =
+      is_source(known, a.comm, a.source, a.recv_datatype) && a.recv_count >= 0 &&
+      (a.recv_tag >= 0 || a.recv_tag == MPI_ANY_TAG) && !is_local(a.recv_buffer) &&
+      post_as_warp(*context.peer, *known.its, a.source, {known.context, known.peer, a.recv_tag},
+                   a.recv_buffer, static_cast<std::uint64_t>(a.recv_count) * known.extent, share,
+                   request);
+  return posted ? answer_with_request<S>(request, share) : Begun::nothing;
+}
+
+/// Posts any receive. Leaves a message that has been kept to the block.
 template <Scope S>
 GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &a,
                                const Buffers &buffers, Share &share) {
   if (is_local(buffers.out))
     return Begun::nothing;
-  Match offer{};
-  unsigned long long offset = 0;
-  bool tries = true;
-  if (buffers.out_bytes > eager_bytes && !is_shared(buffers.out)) {
-    offer = find_offer_as_warp(state, buffers.out, buffers.out_bytes, offset);
-    tries = offer.number != 0; // else the host is asked for one
-  }
   MPI_Request request{};
-  if (thread_index() == 0 &&
-      !(tries && post_at_once(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
-                              offer, offset, share, request))) {
+  if (!post_as_warp(state, comm, a.source, wanted_from(comm, a.source, a.recv_tag), buffers.out,
+                    buffers.out_bytes, share, request) &&
+      thread_index() == 0) {
     begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, false,
                   share);
     request = request_for(share.request);
@@ -304,22 +339,13 @@ template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a) {
              : Begun::nothing;
 }
 
-/// Whom a call that has found its message receives from: the block remembers it.
-GMPI_DEVICE const Source &source_of(const Arguments &a) {
-  return block_state().sources[static_cast<std::uint32_t>(a.source) % Source::most];
-}
-/// What it receives.
-GMPI_DEVICE Buffers found_by(const Arguments &a) {
-  const Source &known = source_of(a);
-  return {nullptr, 0, a.recv_buffer, static_cast<std::uint64_t>(a.recv_count) * known.extent};
-}
-
 /// Goes on with a call that has come as far as `begun`: nothing, found or sent; as far as it comes
 /// quickly. The block's first warp, whole; in a call of grid scope, that of the block that makes
 /// it.
 template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &a, Begun begun) {
   constexpr bool sends = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
+  constexpr bool posts = F == Function::Irecv;
   if constexpr (F == Function::Send) {
     begun = send_long_quickly<S>(a);
     if (begun != Begun::nothing)
@@ -334,16 +360,16 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
     return Begun::elsewhere;
   State &state = *context.peer;
   Share &share = block_state().peer;
-  if constexpr (F == Function::Irecv)
-    return post_quickly<S>(state, *comm, a, buffers, share);
-  if constexpr (!(sends || receives))
+  if constexpr (!(sends || receives || posts))
     return Begun::nothing;
   const bool want_status = wants_status(a);
-  if (receives && !is_found && a.source >= 0) {
+  if ((receives || posts) && !is_found && a.source >= 0) {
     __syncwarp(); // all have looked whether it is remembered
     if (thread_index() == 0)
       remember_source(state, *comm, a.source, a.recv_datatype); // for the next call
   }
+  if constexpr (posts)
+    return post_quickly<S>(state, *comm, a, buffers, share);
   if (F == Function::Sendrecv && begun != Begun::nothing)
     return receive_after_send<S>(state, *comm, a, buffers, want_status, begun, share);
   if (sends && buffers.in_bytes > eager_bytes) {

@@ -62,15 +62,21 @@ GMPI_DEVICE void note_found(State &state, std::uint32_t channel, int source, uns
 }
 
 /// The same for a receive.
+GMPI_DEVICE void begin_receiving(State &state, std::uint64_t *acks, std::uint32_t index,
+                                 std::uint32_t serial, const Comm &comm, int source,
+                                 const Wanted &wanted, void *data, unsigned long long room) {
+  begin_use(state, index, serial, false, comm, wanted.context, data, room);
+  Request &request = state.requests[index];
+  request.peer = wanted.peer;
+  request.rank = source;
+  request.tag = wanted.tag;
+  store_packet(landed_at(acks, index), 0, 0);
+}
 GMPI_DEVICE void begin_receiving(State &state, std::uint32_t index, std::uint32_t serial,
                                  const Comm &comm, int source, int tag, void *data,
                                  unsigned long long room) {
-  begin_use(state, index, serial, false, comm, data, room);
-  Request &request = state.requests[index];
-  request.peer = source == MPI_ANY_SOURCE ? any_source : comm.peer_of[source];
-  request.rank = source;
-  request.tag = tag;
-  store_packet(landed_at(state.acks, index), 0, 0);
+  begin_receiving(state, state.acks, index, serial, comm, source, wanted_from(comm, source, tag),
+                  data, room);
 }
 
 /// Looks for where a long receive's data can be stored; nobody else looks at the request yet.
@@ -218,46 +224,47 @@ GMPI_OUT_OF_LINE void match_or_post(State &state, Share &shared) {
   unlock(state);
 }
 
-/// Posts a receive that is a call's of its own, where a slot is free and nobody has the lock; its
-/// data may be stored where `offer` and `offset` say, if anywhere. One thread; what it needs of
-/// memory is under way together. Else it returns false, and nothing has happened. As
-/// begin_receive() says otherwise; `handle` is the request.
-GMPI_DEVICE bool post_at_once(State &state, const Comm &comm, int source, int tag, void *data,
-                              unsigned long long room, const Match &offer,
+/// Posts a receive that is a call's of its own, where a slot is free, nobody has the lock, and its
+/// message has not been kept; its data may be stored where `offer` and `offset` say, if anywhere.
+/// One thread; what it needs of memory is under way together, and it calls no function. Else it
+/// returns false, and nothing has happened. As begin_receive() says otherwise; `handle` is the
+/// request.
+GMPI_DEVICE bool post_at_once(State &state, const Comm &comm, int source, const Wanted &wanted,
+                              void *data, unsigned long long room, const Match &offer,
                               unsigned long long offset, Share &shared, MPI_Request &handle) {
   const SlotAttempt attempt(context);
+  std::uint64_t *const acks = state.acks; // what is loaded later is loaded behind an acquire
   if (load_relaxed_device(&state.lock) != 0 || !attempt.has_hope())
     return false;
-  const std::uint32_t asked = attempt.ask(context), held = atomicCAS(&state.lock, 0u, 1u);
-  if (asked != attempt.asked || held != 0) {
-    if (held == 0)
-      atomicExch(&state.lock, 0u); // nothing has been written
-    if (asked == attempt.asked)
-      attempt.give_back(context);
-    return false;
+  const std::uint32_t asked = attempt.ask(context);
+  const std::uint32_t held = cas_acquire_device(&state.lock, 0, 1);
+  const bool has_slot = asked == attempt.asked, has_lock = held == 0;
+  if (has_slot && has_lock && attempt.acquire(context)) {
+    const std::uint32_t index = attempt.slot();
+    const ListEnd end(state, posted_list(state, wanted.context, wanted.tag));
+    const bool none_kept = has_kept_none(state, wanted);
+    const std::uint32_t serial = context.records[index].serial;
+    if (none_kept) {
+      begin_receiving(state, acks, index, serial & 0xffff, comm, source, wanted, data, room);
+      Request &request = state.requests[index];
+      request.offer = offer;
+      request.offset = offset;
+      shared.request = index;
+      shared.place = nothing;
+      handle = encode_request({index, peer_device, serial});
+      note_state(request, RequestState::posted);
+      atomicAdd(&state.summary.posted, 1u);
+      append(state, end, state.requests, index);
+      unlock(state);
+      return true;
+    }
+    attempt.put_back(context);
   }
-  const std::uint32_t found = attempt.reach(context);
-  acquire_device();
-  const std::uint32_t index = attempt.take(context, found);
-  const ListEnd end(state, posted_list(state, comm.context, tag));
-  const std::uint32_t kept = load_relaxed_device(&state.summary.kept);
-  const std::uint32_t serial = context.records[index].serial;
-  begin_receiving(state, index, serial & 0xffff, comm, source, tag, data, room);
-  Request &request = state.requests[index];
-  request.offer = offer;
-  request.offset = offset;
-  shared.request = index;
-  shared.place = nothing;
-  handle = encode_request({index, peer_device, serial});
-  if (kept != 0) {
-    match_or_post(state, shared);
-    return true;
-  }
-  note_state(request, RequestState::posted);
-  atomicAdd(&state.summary.posted, 1u);
-  append(state, end, state.requests, index);
-  unlock(state);
-  return true;
+  if (has_lock)
+    atomicExch(&state.lock, 0u); // nothing has been written
+  if (has_slot)
+    attempt.give_back(context);
+  return false;
 }
 
 /// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.

@@ -22,11 +22,12 @@ GMPI_DEVICE std::uint32_t next_use(State &state, std::uint32_t index, bool sends
 /// A new request of this rank's, for which the caller has taken the slot, and asked for its
 /// `serial`; the caller fills the rest.
 GMPI_DEVICE void begin_use(State &state, std::uint32_t index, std::uint32_t serial, bool sends,
-                           const Comm &comm, void *data, unsigned long long room) {
+                           const Comm &comm, std::uint32_t comm_context, void *data,
+                           unsigned long long room) {
   Request &request = state.requests[index];
   store_relaxed_device(&request.busy, 1); // as it is: somebody may still look
   request.comm = &comm;
-  request.context = comm.context;
+  request.context = comm_context;
   request.sends = sends;
   request.own = is_local(data) || is_shared(data);
   request.staging = nothing;
@@ -52,7 +53,7 @@ GMPI_DEVICE MPI_Request request_for(std::uint32_t index) {
 /// The record of a send whose header says which request it is.
 GMPI_DEVICE void describe_send(State &state, const Comm &comm, std::uint32_t peer,
                                std::uint32_t index, const Transfer &t) {
-  begin_use(state, index, t.header.serial, true, comm, t.data, t.room);
+  begin_use(state, index, t.header.serial, true, comm, t.header.context, t.data, t.room);
   Request &request = state.requests[index];
   request.peer = request.channel = peer;
   request.rank = comm.rank_of[peer];

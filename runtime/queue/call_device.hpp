@@ -537,6 +537,16 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
   return MPI_SUCCESS;
 }
 
+/// The same of a nonblocking call: its request. (It calls no function.)
+GMPI_DEVICE int give_request(MPI_Request *to) {
+  const CallResult &result = block_state().peer.result;
+  const bool leader = thread_index() == 0;
+  const int error = result.error;
+  put(to, result.request, leader, leader);
+  __syncthreads();
+  return error;
+}
+
 /// What is left of a thread's call that has been asked.
 template <Function F> GMPI_DEVICE int end_alone(Site site, const Arguments &a, const Alone &alone) {
   const Buffers buffers =

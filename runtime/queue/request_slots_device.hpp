@@ -138,9 +138,19 @@ struct SlotAttempt {
   GMPI_DEVICE std::uint32_t reach(const Context &context) const {
     return atomicAnd(context.free_slots + word, ~bit());
   }
+  /// The same at once: whether slot() is taken.
+  GMPI_DEVICE bool acquire(const Context &context) const {
+    return (and_acquire_device(context.free_slots + word, ~bit()) & bit()) != 0;
+  }
+  GMPI_DEVICE std::uint32_t slot() const {
+    return word * 32 + (__ffs(static_cast<int>(bit())) - 1);
+  }
+  /// It has not been used.
+  GMPI_DEVICE void put_back(const Context &context) const {
+    atomicOr(context.free_slots + word, bit());
+  }
   GMPI_DEVICE std::uint32_t take(const Context &context, std::uint32_t found) const {
-    return (found & bit()) != 0 ? word * 32 + (__ffs(static_cast<int>(bit())) - 1)
-                                : take_granted_slot(context);
+    return (found & bit()) != 0 ? slot() : take_granted_slot(context);
   }
 };
 
