@@ -50,13 +50,43 @@ GMPI_DEVICE std::uint32_t find_next_as_warp(const State &state, std::uint32_t pe
   return has_come(owned, packet) ? owned : max_channels;
 }
 
+/// What a warp reads in one turn: a message of so many packets, with its header.
+constexpr std::uint32_t turn_packets = 5 * 32;
+
+/// Reads the data of a message, from slot number `next` on, of turn_packets at most, to an address
+/// for eight bytes. A warp, whole.
+GMPI_OUT_OF_LINE void read_turn(std::uint64_t *ring, unsigned long long next, std::uint32_t bytes,
+                                unsigned char *to) {
+  constexpr std::uint32_t each = turn_packets / 32;
+  const std::uint32_t first = first_from(header_packets, lane_index(), 32);
+  const auto all = static_cast<std::uint32_t>(packets_for(bytes));
+  Packet found[each];
+  GMPI_UNROLL
+  for (std::uint32_t k = 0; k < each; ++k)
+    if (first + 32 * k < all)
+      found[k] = Packet::load(packet_at(ring, next, first + 32 * k));
+  GMPI_UNROLL
+  for (std::uint32_t k = 0; k < each; ++k)
+    if (const std::uint32_t p = apart(first + 32 * k); p < all) {
+      const std::uint32_t lap = lap_of(next + p / slot_packets);
+      const std::uint32_t at = (p - header_packets) * packet_bytes;
+      store_data(to + at, bytes - at,
+                 found[k].shows(lap) ? found[k].data()
+                                     : await_packet(packet_at(ring, next, p), lap));
+    }
+}
+
 /// Reads a short message whose first packets the lanes have seen, `packet`, to `to`, where there
 /// are `room` bytes, and gives its slots back. A warp, whole.
 GMPI_DEVICE void read_as_warp(const Channel &channel, unsigned long long next, const Header &header,
                               const Packet &packet, unsigned char *to, unsigned long long room) {
   const std::uint32_t lane = lane_index();
   const Transfer t{channel.in, channel.in_freed, next, to, room, header};
-  if (packets_for(header.bytes) > 32) {
+  const std::uint64_t packets = packets_for(header.bytes);
+  const bool eights = (reinterpret_cast<std::uint64_t>(to) & 7) == 0 && header.bytes <= room;
+  if (packets > 32 && packets <= turn_packets && eights) {
+    read_turn(channel.in, next, static_cast<std::uint32_t>(header.bytes), to);
+  } else if (packets > 32) {
     read_share(t, 0, slots_of(header), lane, 32);
   } else {
     const unsigned long long at = (lane - header_packets) * packet_bytes, bytes = t.readable();
