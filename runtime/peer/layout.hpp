@@ -31,8 +31,8 @@ constexpr std::uint32_t slot_packets = 128;
 constexpr std::uint32_t packet_words = 2; ///< of eight bytes
 constexpr std::uint32_t packet_bytes = 8; ///< of data in a packet
 constexpr std::uint32_t header_packets = 3;
-constexpr std::uint32_t slot_bytes =
-    (slot_packets - header_packets) * packet_bytes; ///< in one slot
+/// Data of a message that takes one slot.
+constexpr std::uint32_t slot_bytes = (slot_packets - header_packets) * packet_bytes;
 constexpr std::uint32_t portion_slots = 16;
 /// Longer messages are announced, and sent when a receive has matched.
 constexpr std::uint32_t eager_bytes = 65536;
@@ -292,7 +292,7 @@ struct alignas(16) Source {
   std::uint32_t extent;  ///< of the datatype, in bytes
   std::uint32_t context; ///< of the communicator
   std::uint32_t peer;
-  const Comm *its;                ///< the communicator
+  const Comm *its; ///< the communicator
   unsigned long long word, owned; ///< of the receiver's Lines, when the block gave them back last
   std::uint64_t *in[2];           ///< of the common channel, and of the owned one
   std::uint32_t *freed[2];

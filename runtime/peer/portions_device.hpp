@@ -4,7 +4,9 @@
 //
 // Invariant: where a portion's first packet is there, so is its data, for those who acquire. What
 // was read is cleared before its slots are given back: no packet ever shows a lap that nobody has
-// written there. (Who writes a slot has seen that it is free, and stores are not made ahead.)
+// written there. (Who writes a slot has seen that it is free, and stores are not made ahead.) All
+// slots of a portion are given back at once, so who has come to one of them in the next lap, and
+// looks for a message there, finds either the portion's first packet or what has been cleared.
 #pragma once
 
 #include "channel_device.hpp"
