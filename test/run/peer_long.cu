@@ -8,6 +8,7 @@
 // RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %ranks 2 %t
 // CHECK: of these messages, {{[1-9][0-9]*}} long ones were stored where they belong
 #include "Inputs/check.h"
+#include "Inputs/threads.h"
 
 #include <chrono>
 #include <thread>
@@ -28,19 +29,11 @@ __device__ void be_late(bool late) {
       __nanosleep(1000);
 }
 
-/// Threads of a call, numbered.
-struct Threads {
-  int rank, size;
-};
-__device__ Threads of_block() { return {int(threadIdx.x), int(blockDim.x)}; }
-__device__ Threads of_grid() {
-  return {int(blockIdx.x * blockDim.x + threadIdx.x), int(gridDim.x * blockDim.x)};
-}
-__device__ void fill(unsigned char *data, int length, int message, Threads threads) {
+__device__ void fill(unsigned char *data, int length, int message, test::Threads threads) {
   for (int i = threads.rank; i < length; i += threads.size)
     data[i] = pattern(i, message);
 }
-__device__ int count_wrong(const unsigned char *data, int length, int message, Threads threads) {
+__device__ int count_wrong(const unsigned char *data, int length, int message, test::Threads threads) {
   int wrong = 0;
   for (int i = threads.rank; i < length; i += threads.size)
     wrong += data[i] != pattern(i, message);
@@ -58,7 +51,7 @@ __global__ void by_grid(unsigned char *data, unsigned char *got, int rank, int n
                         int *wrong) {
   for (int m = 0; m < rounds; ++m) {
     const int length = length_of(m);
-    fill(data, length, m, of_grid());
+    fill(data, length, m, test::of_grid());
     MPI_Barrier(MPI_COMM_WORLD); // all blocks have
     be_late(m % 6 == 3 + rank % 2);
     if (rank % 2 == 0)
@@ -74,7 +67,7 @@ __global__ void by_grid(unsigned char *data, unsigned char *got, int rank, int n
     }
     if (rank % 2 == 1)
       MPI_Send(data, length, MPI_BYTE, next, m, MPI_COMM_WORLD);
-    if (int count = count_wrong(got, length, m, of_grid()))
+    if (int count = count_wrong(got, length, m, test::of_grid()))
       atomicAdd(wrong, count);
     MPI_Barrier(MPI_COMM_WORLD); // the buffers are used again
   }
@@ -85,7 +78,7 @@ __global__ void exchanges(unsigned char *data, unsigned char *got, int rank, int
                           int *wrong) {
   for (int m = 0; m < rounds; ++m) {
     const int mine = length_of(m + (rank % 2 == 0 ? 0 : 3)), its = length_of(m + (previous % 2 == 0 ? 0 : 3));
-    fill(data, mine, m, of_grid());
+    fill(data, mine, m, test::of_grid());
     MPI_Barrier(MPI_COMM_WORLD);
     be_late(m % 4 == rank % 2);
     const bool ends = m % 5 == 4; // a line of ranks instead of a circle
@@ -97,7 +90,7 @@ __global__ void exchanges(unsigned char *data, unsigned char *got, int rank, int
     if (from != MPI_PROC_NULL) {
       if (m % 2 != 0 && !is_right(status, its, previous, m))
         atomicAdd(wrong, 1);
-      if (int count = count_wrong(got, its, m, of_grid()))
+      if (int count = count_wrong(got, its, m, test::of_grid()))
         atomicAdd(wrong, count);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -111,7 +104,7 @@ __global__ void by_block(unsigned char *data, unsigned char *got, MPI_Request *r
   MPI_Request *its_requests = requests + 2 * blockIdx.x;
   for (int m = 0; m < rounds; ++m) {
     const int message = m + blockIdx.x, length = length_of(message), tag = rounds * blockIdx.x + m;
-    fill(mine, length, message, of_block());
+    fill(mine, length, message, test::of_block());
     __syncthreads();
     be_late(m % 6 == 3 + rank % 2);
 #pragma gmpi scope(block)
@@ -132,7 +125,7 @@ __global__ void by_block(unsigned char *data, unsigned char *got, MPI_Request *r
       }
     }
     __syncthreads();
-    if (int count = count_wrong(its, length, message, of_block()))
+    if (int count = count_wrong(its, length, message, test::of_block()))
       atomicAdd(wrong, count);
     __syncthreads();
   }

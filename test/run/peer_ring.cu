@@ -8,6 +8,7 @@
 // RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %ranks 2 %t
 // CHECK: of these messages, 0 long ones were stored where they belong, and {{[1-9][0-9]*}} went through a ring: a buffer is not in memory of cudaMalloc's
 #include "Inputs/check.h"
+#include "Inputs/threads.h"
 
 constexpr int most = 1500000, rounds = 14, blocks = 3;
 
@@ -23,19 +24,11 @@ __host__ __device__ int length_of(int message, int longest) {
   return 65537 + static_cast<int>(message * 2654435761u % (longest - 65537));
 }
 
-/// Threads of a call, numbered.
-struct Threads {
-  int rank, size;
-};
-__device__ Threads of_block() { return {int(threadIdx.x), int(blockDim.x)}; }
-__device__ Threads of_grid() {
-  return {int(blockIdx.x * blockDim.x + threadIdx.x), int(gridDim.x * blockDim.x)};
-}
-__device__ void fill(unsigned char *out, int length, int message, Threads threads) {
+__device__ void fill(unsigned char *out, int length, int message, test::Threads threads) {
   for (int i = threads.rank; i < length; i += threads.size)
     out[i] = pattern(i, message);
 }
-__device__ void check(const unsigned char *in, int length, int message, Threads threads, int *wrong) {
+__device__ void check(const unsigned char *in, int length, int message, test::Threads threads, int *wrong) {
   int bytes = 0;
   for (int i = threads.rank; i < length; i += threads.size)
     bytes += in[i] != pattern(i, message);
@@ -47,15 +40,15 @@ __device__ void check(const unsigned char *in, int length, int message, Threads 
 __global__ void by_grid(int next, int previous, int *wrong) {
   for (int m = 0; m < rounds; ++m) {
     const int length = length_of(m, most), from = m % 3 * 5, to = m % 4 * 4;
-    fill(data + from, length, m, of_grid());
+    fill(data + from, length, m, test::of_grid());
     MPI_Barrier(MPI_COMM_WORLD); // all blocks have
     MPI_Sendrecv(data + from, length, MPI_BYTE, next, m, got + to, length, MPI_BYTE, previous, m,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    check(got + to, length, m, of_grid(), wrong);
+    check(got + to, length, m, test::of_grid(), wrong);
     const int few = m % 2 == 0 ? 100 * m + 1 : 60000;
     MPI_Sendrecv(data + from, few, MPI_BYTE, next, m, got + to, few, MPI_BYTE, previous, m,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    check(got + to, few, m, of_grid(), wrong);
+    check(got + to, few, m, test::of_grid(), wrong);
     MPI_Barrier(MPI_COMM_WORLD); // the buffers are used again
   }
 }
@@ -67,7 +60,7 @@ __global__ void by_block(int next, int previous, MPI_Request *requests, int *wro
   unsigned char *its = got + blockIdx.x * (most / blocks) + 2 * blockIdx.x;
   for (int m = 0; m < rounds; ++m) {
     const int message = m * blocks + blockIdx.x, length = length_of(message, longest), tag = blockIdx.x;
-    fill(mine, length, message, of_block());
+    fill(mine, length, message, test::of_block());
     __syncthreads();
 #pragma gmpi scope(block)
     {
@@ -75,11 +68,11 @@ __global__ void by_block(int next, int previous, MPI_Request *requests, int *wro
       MPI_Isend(mine, length, MPI_BYTE, next, tag, MPI_COMM_WORLD, requests + 2 * blockIdx.x + 1);
       MPI_Send(mine, 500, MPI_BYTE, next, blocks + tag, MPI_COMM_WORLD);
       MPI_Waitall(2, requests + 2 * blockIdx.x, MPI_STATUSES_IGNORE);
-      check(its, length, message, of_block(), wrong);
+      check(its, length, message, test::of_block(), wrong);
       __syncthreads();
       MPI_Recv(its, 500, MPI_BYTE, previous, blocks + tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    check(its, 500, message, of_block(), wrong);
+    check(its, 500, message, test::of_block(), wrong);
     __syncthreads();
   }
 }
@@ -87,8 +80,8 @@ __global__ void by_block(int next, int previous, MPI_Request *requests, int *wro
 /// One thread; the other end is a block's, or a receive has less room than the message has bytes.
 __global__ void by_thread(int next, int previous, int *wrong) {
   const int length = 65536 + 16384 + 7, room = 16384 + 5;
-  fill(data, length, 1, of_block());
-  fill(got, length, 2, of_block());
+  fill(data, length, 1, test::of_block());
+  fill(got, length, 2, test::of_block());
   __syncthreads();
   if (threadIdx.x == 0) {
     MPI_Request request;
@@ -100,7 +93,7 @@ __global__ void by_thread(int next, int previous, int *wrong) {
   for (int i = threadIdx.x; i < length; i += blockDim.x)
     if (got[i] != pattern(i, i < 3 ? 2 : 1))
       atomicAdd(wrong, 1);
-  fill(got, length, 2, of_block());
+  fill(got, length, 2, test::of_block());
   __syncthreads();
 #pragma gmpi scope(block)
   {
