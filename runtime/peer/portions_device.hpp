@@ -49,27 +49,37 @@ struct Portion {
 GMPI_DEVICE std::uint32_t whole_places(const unsigned char *data, std::uint32_t readable) {
   return (reinterpret_cast<std::uint64_t>(data) & 15) == 0 ? readable / 16 : 0;
 }
-constexpr std::uint32_t places_at_once = 4; ///< a member's that are under way together
-
-/// One member's share of writing a portion's data.
-GMPI_DEVICE void write_portion(const Transfer &t, const Portion &portion, std::uint32_t rank,
-                               std::uint32_t size) {
-  constexpr std::uint32_t at_once = places_at_once;
-  const unsigned char *const data = t.data + portion.at;
-  const std::uint32_t whole = whole_places(data, portion.bytes);
+/// One member's share of moving the places before `whole`, each by what `load(place)` returns and
+/// `store(place, value)` does with it: several loads are under way together.
+template <class Load, class Store>
+GMPI_DEVICE void move_places(std::uint32_t whole, std::uint32_t rank, std::uint32_t size, Load load,
+                             Store store) {
+  constexpr std::uint32_t at_once = 4;
   GMPI_NO_UNROLL
   for (std::uint32_t i = rank; i < whole; i += at_once * size) {
     uint4 values[at_once];
     GMPI_UNROLL
     for (std::uint32_t k = 0; k < at_once; ++k)
       if (i + k * size < whole)
-        values[k] = reinterpret_cast<const uint4 *>(data)[i + k * size];
+        values[k] = load(i + k * size);
     GMPI_UNROLL
     for (std::uint32_t k = 0; k < at_once; ++k)
       if (const std::uint32_t its = apart(i + k * size); its < whole)
-        portion.store(its, values[k].x | std::uint64_t(values[k].y) << 32,
-                      values[k].z | std::uint64_t(values[k].w) << 32);
+        store(its, values[k]);
   }
+}
+
+/// One member's share of writing a portion's data.
+GMPI_DEVICE void write_portion(const Transfer &t, const Portion &portion, std::uint32_t rank,
+                               std::uint32_t size) {
+  const unsigned char *const data = t.data + portion.at;
+  const std::uint32_t whole = whole_places(data, portion.bytes);
+  move_places(
+      whole, rank, size, [&](std::uint32_t i) { return reinterpret_cast<const uint4 *>(data)[i]; },
+      [&](std::uint32_t i, const uint4 &value) {
+        portion.store(i, value.x | std::uint64_t(value.y) << 32,
+                      value.z | std::uint64_t(value.w) << 32);
+      });
   GMPI_NO_UNROLL
   for (std::uint32_t i = first_from(whole, rank, size); i < portion.count; i += size) {
     const std::uint32_t left = portion.bytes - 16 * i;
@@ -115,26 +125,17 @@ GMPI_DEVICE void acquire_portions(const Transfer &t, unsigned long long low,
 /// dropped.
 GMPI_DEVICE void read_portion(const Transfer &t, const Portion &portion, std::uint32_t rank,
                               std::uint32_t size) {
-  constexpr std::uint32_t at_once = places_at_once;
   unsigned char *const data = t.data + portion.at;
   const unsigned long long room = t.room > portion.at ? t.room - portion.at : 0;
   const std::uint32_t readable =
       room < portion.bytes ? static_cast<std::uint32_t>(room) : portion.bytes;
   const std::uint32_t whole = whole_places(data, readable);
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = rank; i < whole; i += at_once * size) {
-    uint4 values[at_once];
-    GMPI_UNROLL
-    for (std::uint32_t k = 0; k < at_once; ++k)
-      if (i + k * size < whole)
-        values[k] = portion.place(i + k * size);
-    GMPI_UNROLL
-    for (std::uint32_t k = 0; k < at_once; ++k)
-      if (const std::uint32_t its = apart(i + k * size); its < whole) {
-        reinterpret_cast<uint4 *>(data)[its] = values[k];
-        portion.clear(its);
-      }
-  }
+  move_places(
+      whole, rank, size, [&](std::uint32_t i) { return portion.place(i); },
+      [&](std::uint32_t i, const uint4 &value) {
+        reinterpret_cast<uint4 *>(data)[i] = value;
+        portion.clear(i);
+      });
   GMPI_NO_UNROLL
   for (std::uint32_t i = first_from(whole, rank, size); i < portion.count; i += size) {
     const uint4 value = portion.place(i);
