@@ -109,15 +109,6 @@ GMPI_DEVICE BlockState &block_state() {
 }
 #endif
 
-GMPI_DEVICE std::uint32_t thread_index() {
-  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-}
-GMPI_DEVICE std::uint32_t block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
-GMPI_DEVICE std::uint32_t grid_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
-GMPI_DEVICE std::uint32_t block_index() {
-  return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-}
-
 /// Chooses one of the block's living threads; all of them call it, after a barrier.
 GMPI_DEVICE bool elect(BlockState &block) {
   if (block.departed == 0)

@@ -2,8 +2,9 @@
 // writes: each load of the host's memory takes it 1.2 us, so many are under way together.
 //
 // Invariant: where asking returns nothing, nothing has happened; where it returns asked, the proxy
-// knows of the call, and this thread holds its block's slot. It calls no function, so no registers
-// are saved. Lanes of a warp that come together go the general way.
+// knows of the call, and this thread holds a slot. It calls no function, so no registers are saved.
+// Lanes of a warp that come together take slots together, and wait each for itself: what one of
+// them waits for may be what another does next.
 #pragma once
 
 #include "short_device.hpp"
@@ -54,9 +55,12 @@ template <Function F>
 constexpr bool asks_alone = (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) &&
                             !tells_flag(F);
 
-/// Takes the slot that the block keeps, if it does and no other thread has it. Else, no_slot.
-GMPI_DEVICE std::uint32_t take_slot_alone() {
+/// Takes the slot that the block keeps, if it does and no other thread has it; of lanes that come
+/// together, each one of those that all share. Else, no_slot.
+GMPI_DEVICE std::uint32_t take_slot_alone(const LanesHere &lanes) {
   BlockState &block = block_state();
+  if (lanes.count != 1)
+    return take_slots_together(context, lanes);
   if (block.own_slot >= request_slots || atomicExch(&block.slot_taken, 1u) != 0)
     return no_slot;
   __threadfence_block();
@@ -88,7 +92,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
   constexpr std::int32_t most_pairs = F == Function::Send || F == Function::Recv ? 6 : 3;
   constexpr std::uint32_t most_bytes = most_pairs * pair_bytes;
   constexpr Alone nothing{Begun::nothing, 0, 0, {}, 0}, over{Begun::over, 0, 0, {}, 0};
-  if (goes_nowhere(F, a) || lanes_here().count != 1)
+  if (goes_nowhere(F, a))
     return nothing;
   const Buffers buffers = buffers_of(F, a, message_bytes);
   const bool detached = F == Function::Send && sends_in_range(a, known_size_alone(a.comm));
@@ -96,9 +100,10 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
       buffers.out_bytes > context.direct_above || buffers.out_bytes == unknown_bytes ||
       !is_in_words(buffers.in, buffers.in_bytes))
     return nothing;
+  const LanesHere lanes = lanes_here();
   std::uint32_t slot = 0, turn = 0, serial = 0;
   if (!detached) {
-    slot = take_slot_alone();
+    slot = take_slot_alone(lanes);
     if (slot == no_slot)
       return nothing;
   }

@@ -62,6 +62,16 @@ GMPI_DEVICE void leave_empty_launch(bool empty) {
 #endif
 }
 
+/// This thread's number in its block, this block's in its grid, and how many there are.
+GMPI_DEVICE std::uint32_t thread_index() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+GMPI_DEVICE std::uint32_t block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+GMPI_DEVICE std::uint32_t grid_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+GMPI_DEVICE std::uint32_t block_index() {
+  return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+}
+
 #ifndef GMPI_DEVICE_CPU
 
 /// Two words as one 16-byte store to host memory; each half arrives whole.
@@ -239,7 +249,10 @@ struct LanesHere {
   GMPI_DEVICE void sync() const { __syncwarp(mask); }
 };
 GMPI_DEVICE LanesHere lanes_here() {
-  const std::uint32_t mask = __activemask();
+  // (What nvcc knows to be different in each lane stays so. Of __activemask() it takes one lane's
+  // for the whole warp's, also where lanes that came apart go on together: of two lanes' atomics
+  // that add what comes of it, it makes one that adds one of them twice.)
+  const std::uint32_t here = __activemask(), mask = __match_any_sync(here, here);
   return {mask, static_cast<std::uint32_t>(__popc(mask & ((1u << lane_index()) - 1))),
           static_cast<std::uint32_t>(__popc(mask))};
 }
@@ -355,9 +368,7 @@ inline std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t expecte
 }
 inline void let_pass(std::uint32_t) {}
 inline std::uint32_t apart(std::uint32_t number) { return number; }
-inline std::uint32_t lane_index() {
-  return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
-}
+inline std::uint32_t lane_index() { return thread_index() % 32; }
 /// Each goes its own way.
 struct LanesHere {
   std::uint32_t mask, rank, count;

@@ -63,7 +63,7 @@ GMPI_DEVICE std::uint32_t take_slot_of(const Context &context, std::uint32_t wor
   std::uint32_t free = load_relaxed_device(context.free_slots + word);
   while (free != 0) {
     // The lanes of a warp often come together: each takes the next bit from its own on.
-    std::uint32_t own = free & ~0u << threadIdx.x % 32;
+    std::uint32_t own = free & ~0u << lane_index();
     if (own == 0)
       own = free;
     std::uint32_t bit = own & (~own + 1);
@@ -85,10 +85,11 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_block_slot(const Context &context) {
   return slot;
 }
 
-/// The word of the bits, of the slots that all share, in which the caller looks first, or i-th.
+/// The word of the bits, of the slots that all share, in which the caller looks first, or i-th; the
+/// same for all of a warp.
 GMPI_DEVICE std::uint32_t word_to_take(std::uint32_t i) {
   constexpr std::uint32_t first = common_slots / 32, words = request_slots / 32 - first;
-  return first + (blockIdx.x * 31 + threadIdx.x / 32 + i) % words;
+  return first + (block_index() * 31 + thread_index() / 32 + i) % words;
 }
 
 /// Of the slots that all share, a free one for whose number is up: there is one, or will be at
@@ -153,6 +154,31 @@ struct SlotAttempt {
     return (found & bit()) != 0 ? slot() : take_granted_slot(context);
   }
 };
+
+/// Slots for lanes that come together, at once: each its own bit of one word. Else no_slot for all
+/// of them, and nothing has happened.
+GMPI_DEVICE std::uint32_t take_slots_together(const Context &context, const LanesHere &lanes) {
+  SlotQueue &queue = *context.slot_queue;
+  const std::uint32_t word = word_to_take(0);
+  std::uint32_t *const bits = context.free_slots + word;
+  std::uint32_t taken = 0;
+  if (lanes.rank == 0) {
+    const std::uint32_t asked = load_relaxed_device(&queue.asked);
+    const std::uint32_t granted = load_relaxed_device(&queue.granted);
+    if ((load_relaxed_device(bits) & lanes.mask) == lanes.mask &&
+        static_cast<std::int32_t>(granted - asked - lanes.count) >= 0 &&
+        atomicCAS(&queue.asked, asked, asked + lanes.count) == asked) {
+      taken = and_acquire_device(bits, ~lanes.mask) & lanes.mask;
+      if (taken != lanes.mask) {
+        atomicOr(bits, taken);
+        atomicAdd(&queue.granted, lanes.count);
+      }
+    }
+  }
+  taken = lanes.from_first(taken);
+  lanes.sync(); // what the first has acquired
+  return taken == lanes.mask ? word * 32 + lane_index() : no_slot;
+}
 
 /// Waits until as many slots have been given back as there were threads before this one.
 GMPI_OUT_OF_LINE void await_grant(const Context &context, std::uint32_t number) {

@@ -75,15 +75,19 @@ __global__ void by_turns(int *data, int *got, int turns, int next, int previous)
     MPI_Recv(got + 1000, 0, MPI_INT, previous, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/// More short messages than a channel has slots.
+/// Takes three times as many slots as a channel has, one and two in turn: so at the end of one of the laps a
+/// message has the last slot and the first.
 __global__ void many(int *data, int *got, int messages, int next, int previous, int *wrong) {
   for (int m = 0; m < messages; ++m) {
-    if (threadIdx.x == 0)
-      data[0] = m;
-    MPI_Sendrecv(data, 2, MPI_INT, next, 7, got, 2, MPI_INT, previous, 7, MPI_COMM_WORLD,
+    const int length = m % 2 == 0 ? 2 : 300;
+    for (int i = threadIdx.x; i < length; i += blockDim.x)
+      data[i] = m + i;
+    __syncthreads();
+    MPI_Sendrecv(data, length, MPI_INT, next, 7, got, length, MPI_INT, previous, 7, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-    if (got[0] != m)
-      atomicAdd(wrong, 1);
+    for (int i = threadIdx.x; i < length; i += blockDim.x)
+      if (got[i] != m + i)
+        atomicAdd(wrong, 1);
     __syncthreads();
   }
 }
@@ -152,7 +156,7 @@ int main(int argc, char **argv) {
       test::expect_equal(arrived[i], i, "a message of the one after the other");
   }
 
-  many<<<1, 32>>>(data.data(), got.data(), test::thread_sanitizer ? 100 : 5000, test::next(),
+  many<<<1, 32>>>(data.data(), got.data(), test::thread_sanitizer ? 100 : 8300, test::next(),
                   test::previous(), wrong.data());
   test::synchronize();
   test::expect_equal(wrong.read()[0], 0, "wrong among many messages");
