@@ -1,7 +1,7 @@
 # The lit configuration for tests of translated programs. This project's own tests load it, and so,
 # from the installation, do its users': docs/testing-your-rewrites.md shows how. It reads gmpi.conf,
 # the same file gmpicxx reads, and offers
-#   %gmpi-translate  %gmpicxx  %mpiexec  %ranks  %device  %compile-cuda  %compile-cpu
+#   %gmpi-translate  %gmpicxx  %mpiexec  %ranks  %device  %compile-cuda  %assemble-cuda  %compile-cpu
 #   %all-lowerings  %each-lowering
 # FileCheck, not and split-file on PATH, and the features cpu, cuda, nvcc, gpu, two-gpus, mpich, openmpi,
 # lower-queue and so on.
@@ -117,10 +117,14 @@ cpu_includes = ["-I" + folder for folder in gmpi_conf.get("cpu.include", [])]
 compile_cpu = [first("host-compiler") or "g++", "-x", "c++", "-std=c++17", "-fsyntax-only", "-Wall"]
 compile_cpu += ["-DGMPI_DEVICE_CPU=1"] + cpu_includes + includes + mpi_flags
 compile_cpu += ["-include", "cuda_runtime.h"]
-compile_cuda = ["true"]
+compile_cuda = assemble_cuda = ["true"]
 if nvcc:
-    compile_cuda = [nvcc, "-std=c++17", "-arch=sm_90", "-rdc=true", "-x", "cu", "-c", "-o", "%t.compiled.o"]
-    compile_cuda += includes + mpi_flags
+    common = [nvcc, "-std=c++17", "-rdc=true", "-x", "cu", "-c", "-o", "%t.compiled.o"] + includes + mpi_flags
+    assemble_cuda = common + ["-arch=sm_90"]
+    # To PTX, as fast as nvcc can, is less than half of that.
+    compile_cuda = common + ["-arch=compute_90"]
+    if "--Ofast-compile" in subprocess.run([nvcc, "--help"], capture_output=True, text=True).stdout:
+        compile_cuda.append("--Ofast-compile=max") # CUDA 13
 
 # `%ranks 1-4 PROGRAM` runs it with 1, 2, 3 and 4 ranks. A suite may set gmpi_max_ranks, and
 # gmpi_checker, a command under which every rank runs.
@@ -145,6 +149,7 @@ config.substitutions += [
                          "--device=" + device])),
     ("%mpiexec", quoted(mpiexec)),
     ("%compile-cuda", quoted(compile_cuda)),
+    ("%assemble-cuda", quoted(assemble_cuda)),
     ("%compile-cpu", quoted(compile_cpu)),
     ("%device", device),
 ]

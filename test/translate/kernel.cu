@@ -3,7 +3,7 @@
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu
 // RUN: FileCheck --match-full-lines --strict-whitespace --input-file=out.cu check
-// RUN: %compile-cuda out.cu
+// RUN: %assemble-cuda out.cu
 // RUN: %gmpi-translate --device=cpu in.cu -o cpu.cu
 // RUN: FileCheck --check-prefix=CPU --input-file=cpu.cu check
 // RUN: %compile-cpu cpu.cu

@@ -2,17 +2,17 @@
 // these no more registers then. Bounds that are not known yet may leave few.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none threads.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
-// RUN: %compile-cuda out.cu
+// RUN: %assemble-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none blocks.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
-// RUN: %compile-cuda out.cu
+// RUN: %assemble-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none dependent.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
-// RUN: %compile-cuda out.cu
+// RUN: %assemble-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none enough.cu -o out.cu && FileCheck --check-prefix=ENOUGH --input-file=out.cu check
-// RUN: %compile-cuda out.cu
+// RUN: %assemble-cuda out.cu
 // A kernel without them may have as many registers as its calls need, unless the user says otherwise.
 // RUN: %gmpi-translate --cuda-path=none none.cu -o out.cu && FileCheck --check-prefix=NONE --input-file=out.cu check
-// RUN: %compile-cuda -Werror all-warnings -Xptxas -v out.cu
-// RUN: %compile-cuda -DGMPI_KERNEL_REGISTERS= out.cu
+// RUN: %assemble-cuda -Werror all-warnings -Xptxas -v out.cu
+// RUN: %assemble-cuda -DGMPI_KERNEL_REGISTERS= out.cu
 
 //--- threads.cu
 #include <mpi.h>

@@ -2,7 +2,7 @@
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu
 // RUN: FileCheck --input-file=out.cu check
-// RUN: %compile-cuda out.cu
+// RUN: %assemble-cuda out.cu
 // RUN: %gmpi-translate --lower=split --device=cpu in.cu -o cpu.cu
 // RUN: %compile-cpu cpu.cu
 
