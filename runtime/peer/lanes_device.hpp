@@ -31,14 +31,7 @@ struct LaneGroup {
 /// Of the lanes of `mask`, all of which call it, those whose message goes to, or comes from, the
 /// same rank as the caller's.
 GMPI_DEVICE LaneGroup group_by_peer(std::uint32_t mask, std::uint32_t peer) {
-  GMPI_NO_UNROLL
-  for (;;) {
-    const LaneGroup all{mask};
-    const std::uint32_t same = all.those(peer == all.of_first(peer));
-    if ((same >> lane_index() & 1) != 0)
-      return {same};
-    mask &= ~same;
-  }
+  return {__match_any_sync(mask, peer)};
 }
 
 // --- sending ---
