@@ -116,6 +116,10 @@ template <Function F, Scope S> GMPI_DEVICE Begun exchange_uncommon(const Argumen
                                 });
 }
 
+/// As much as a block carries with two packets in each thread: that takes it less than it takes all
+/// blocks to meet.
+GMPI_DEVICE std::uint32_t block_round_bytes() { return 2 * packet_bytes * block_threads(); }
+
 template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
   if (buffers.in_bytes > round_bytes || !has_room(buffers.out, buffers.out_bytes))
     return Way::general;
@@ -123,7 +127,9 @@ template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
     return Way::by_warp;
   if (is_local(buffers.in) || is_local(buffers.out))
     return Way::general;
-  return S == Scope::grid && grid_blocks() > 1 ? Way::all_blocks : Way::by_block;
+  return S == Scope::grid && grid_blocks() > 1 && buffers.in_bytes > block_round_bytes()
+             ? Way::all_blocks
+             : Way::by_block;
 }
 
 /// Has all blocks carry the round. Lane 0 of the block that makes the call.
