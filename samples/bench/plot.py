@@ -63,12 +63,17 @@ def spans_decades(numbers):
     return bool(numbers) and min(numbers) > 0 and max(numbers) >= 8 * min(numbers)
 
 
+COLOURS = ["tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown", "tab:pink", "tab:gray",
+           "tab:olive", "tab:cyan", "navy", "gold", "magenta", "lime", "maroon", "teal"]
+
+
 def next_look(axes, role):
-    """Limits are black or grey; the others take matplotlib's colours in turn."""
-    if role != "limit":
-        return {}
-    drawn = sum(1 for text in axes.get_legend_handles_labels()[1] if text.endswith("(limit)"))
-    return {"color": ["black", "grey"][drawn % 2]}
+    """Limits are black or grey; no two of the others have the same colour."""
+    names = axes.get_legend_handles_labels()[1]
+    limits = sum(name.endswith("(limit)") for name in names)
+    if role == "limit":
+        return {"color": ["black", "grey"][limits % 2]}
+    return {"color": COLOURS[(len(names) - limits) % len(COLOURS)]}
 
 
 def size_name(size):
