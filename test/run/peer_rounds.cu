@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
     wrong.write({0});
   };
   for (int blocks : {1, 3, 7})
-    for (int count : {2, 58, 61, 62, 63, 64, 500, 8191, 16384, 16385, most})
+    for (int count : {2, 58, 61, 62, 63, 64, 256, 257, 500, 8191, 16384, 16385, most})
       for (int offset : {0, 1}) {
         bool few = blocks != 3 || test::thread_sanitizer;
         if (few && (offset != 0 || (count != 63 && count != 16384)))
