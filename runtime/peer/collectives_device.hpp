@@ -169,7 +169,7 @@ GMPI_OUT_OF_LINE void share_round(const Round &round, BlockTeam team) {
 }
 
 /// As much as one warp carries with a packet in each lane. What is longer is worth all blocks'
-/// attention.
+/// attention, the general way; where it goes quickly, what is longer than block_round_bytes().
 constexpr std::uint32_t warp_round_bytes = 31 * packet_bytes;
 
 /// Whether the others begin soon; one thread looks for as long as that takes.

@@ -81,7 +81,7 @@ GMPI_OUT_OF_LINE std::uint32_t acquire_block_slot(const Context &context) {
   std::uint32_t slot = no_slot;
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < words && slot == no_slot; ++i)
-    slot = take_slot_of(context, first + (blockIdx.x + i) % words);
+    slot = take_slot_of(context, first + (block_index() + i) % words);
   return slot;
 }
 
