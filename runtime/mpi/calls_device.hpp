@@ -28,11 +28,18 @@ template <Scope S> GMPI_NOINLINE Begun read_together() { return device::read_tog
 template <Scope S, bool common> GMPI_NOINLINE Begun carry_round() {
   return peer::carry_round<S, common>();
 }
-template <Scope S, Kind kind> GMPI_DEVICE Begun carry() {
-  if constexpr (kind == Kind::collective)
-    return block_state().peer.round.common ? carry_round<S, true>() : carry_round<S, false>();
-  else
+template <Scope S> GMPI_NOINLINE Begun carry_rounds(gmpi::peer::Call call) {
+  return peer::carry_rounds<S>(call);
+}
+template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
+  if constexpr (kind_of(F) == Kind::collective) {
+    const gmpi::peer::Round &round = block_state().peer.round;
+    return rounds_of(round) != 1 ? carry_rounds<S>({F, S, site})
+           : round.common        ? carry_round<S, true>()
+                                 : carry_round<S, false>();
+  } else {
     return carry_step<S>();
+  }
 }
 } // namespace quick
 
@@ -438,7 +445,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     if constexpr (S != Scope::thread)                                                              \
       begun = move_together<S>(begun);                                                             \
     if (S != Scope::thread && begun == Begun::carrying)                                            \
-      begun = quick::carry<S, kind_of(Function::name)>();                                          \
+      begun = quick::carry<Function::name, S>(site);                                               \
     if constexpr (S == Scope::grid)                                                                \
       if (begun == Begun::helping)                                                                 \
         begun = quick::help_##name(GMPI_LIST(GMPI_PASS, roles));                                   \

@@ -43,9 +43,9 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
   finish_request(team, call, comm, index, rank, tag, data);
 }
 
-/// The part in a grid's only round of a block that has not gone the quick way.
+/// The part in a grid's call of a block that has not gone the quick way.
 template <Function F>
-GMPI_DEVICE int take_part_in_round(const BlockTeam &team, const Arguments &a) {
+GMPI_DEVICE int take_part_in_rounds(const BlockTeam &team, const Arguments &a) {
   BlockState &block = block_state();
   Round &round = block.peer.round;
   if (team.leads()) {
@@ -55,7 +55,7 @@ GMPI_DEVICE int take_part_in_round(const BlockTeam &team, const Arguments &a) {
     round.shared = true;
   }
   __syncthreads();
-  share_round(round, team);
+  rounds_of(round) == 1 ? share_round(round, team) : share_long(round, team);
   __syncthreads();
   if (team.leads())
     meet_blocks(block);

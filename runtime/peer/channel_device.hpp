@@ -29,6 +29,11 @@ struct Packet {
     return static_cast<std::uint32_t>(low >> 32) == lap &&
            static_cast<std::uint32_t>(high >> 32) == lap;
   }
+  /// Whether it shows that lap or a later one.
+  GMPI_DEVICE bool shows_since(std::uint32_t lap) const {
+    const auto its = static_cast<std::uint32_t>(low >> 32);
+    return its == high >> 32 && static_cast<std::int32_t>(its - lap) >= 0;
+  }
   GMPI_DEVICE std::uint64_t data() const { return (low & 0xffffffffu) | high << 32; }
 };
 

@@ -201,14 +201,6 @@ GMPI_DEVICE void note_comm(Round &round, Comm &comm, std::uint32_t lane, std::ui
   round.size = comm.size;
 }
 
-/// The number of a round that one block carries, or one thread; one thread says so.
-GMPI_DEVICE void note_number(Round &round, std::uint32_t number) {
-  round.number = number;
-  round.shared = false;
-}
-GMPI_DEVICE void begin_number(Comm &comm, Round &round) {
-  note_number(round, comm.round = load_relaxed_device(&comm.round) + 1);
-}
 /// Has the other blocks carry their packets of a round that is worth it; one thread, of the block
 /// that makes a grid's call.
 GMPI_DEVICE void share_if_long(Round &round) {
@@ -257,8 +249,8 @@ GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) 
 }
 
 /// `root`: below 0 where there is none. `reduction`: none for MPI_Barrier and MPI_Bcast. `begun`:
-/// shared().round tells of the only round, of which this rank's part has been written. What lies in
-/// local memory goes by way of comm.scratch, a round at a time.
+/// shared().round tells of the call, and of this rank's part has been written what can be while the
+/// others have not begun. What lies in local memory goes by way of comm.scratch, a round at a time.
 template <class Team>
 GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send_data,
                               void *receive_data, std::uint64_t bytes, int root,
@@ -297,7 +289,7 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
       round.out = !receives ? nullptr : local_out ? comm.scratch + round_bytes : out + done;
     }
     team.sync(); // (all look at what the round says)
-    several ? exchange_rounds(team, call, comm) : exchange_parts(team, call, comm, begun);
+    several ? exchange_rounds(team, call, comm, begun) : exchange_parts(team, call, comm, begun);
     if (local_out)
       receive_from(team, out, done, comm.scratch + round_bytes, part, done + part == bytes);
     done += part;

@@ -61,8 +61,9 @@ constexpr std::uint32_t section_packets = 32;
 constexpr std::uint32_t section_bytes = section_packets * packet_bytes;
 constexpr std::uint32_t round_sections = round_bytes / section_bytes;
 /// So many rounds have memory of their own (a power of two), and so many may be written before one
-/// has been read.
-constexpr std::uint32_t round_places = 8, rounds_ahead = round_places / 2;
+/// has been read: of a call's first, so many before it is known that the others have begun it.
+constexpr std::uint32_t round_places = 8, rounds_ahead = round_places / 2,
+                        rounds_unasked = rounds_ahead - 1;
 
 GMPI_HOST_DEVICE constexpr std::uint64_t packets_for(std::uint64_t bytes) {
   return header_packets + (bytes + packet_bytes - 1) / packet_bytes;

@@ -5,6 +5,9 @@
 // section of round n + rounds_ahead when it has read that of round n from all ranks. They had
 // written it when they had read that of round n - rounds_ahead, whose memory it takes. So a rank
 // that has nothing to send writes one packet a section, and one that wants nothing reads one.
+// Who begins a call has, of the last call's last round but one, read all, so all have read all of
+// the round rounds_ahead before that one, and its first rounds_unasked rounds take the memory of
+// none that is later. (Of the last round there may have been but some sections.)
 #pragma once
 
 #include "receive_device.hpp"
@@ -157,60 +160,112 @@ GMPI_DEVICE void read_section(const Round &call, const Section &section, const C
     __syncwarp();
 }
 
-/// Carries the sections that are this carrier's; its block is number `block` of `blocks`.
-template <class Combine>
-GMPI_DEVICE void carry_own_sections(const Round &call, const Carrier &carrier, std::uint32_t block,
-                                    std::uint32_t blocks, Wait *wait, Combine combine) {
-  const auto sections =
-      static_cast<std::uint32_t>((call.length + section_bytes - 1) / section_bytes);
-  const std::uint32_t ahead = rounds_ahead * round_sections;
-  const std::uint32_t first = block + carrier.number * blocks, step = carrier.count * blocks;
+/// What one carrier has to do of a call: of the sections, every `step`-th from number `first` on.
+struct Turns {
+  std::uint32_t first, step, sections;
+
+  /// Its block is, where the call is shared, one of a grid's.
+  GMPI_DEVICE Turns(const Round &call, const Carrier &carrier) {
+    const std::uint32_t blocks = call.shared ? grid_blocks() : 1;
+    first = (call.shared ? block_index() : 0) + carrier.number * blocks;
+    step = carrier.count * blocks;
+    sections = static_cast<std::uint32_t>((call.length + section_bytes - 1) / section_bytes);
+  }
+};
+
+/// Writes this carrier's sections of the call's first rounds, as many as nobody needs to be asked
+/// for.
+GMPI_OUT_OF_LINE void write_unasked(const Round &call, const Carrier &carrier) {
+  const Turns turns(call, carrier);
   GMPI_NO_UNROLL
-  for (std::uint32_t s = first; s < ahead && s < sections; s += step)
+  for (std::uint32_t s = turns.first; s < rounds_unasked * round_sections && s < turns.sections;
+       s += turns.step)
     write_section(call, Section(call, s), carrier);
+}
+
+/// Waits until all other ranks have begun the call; `wait`: as above. One thread.
+GMPI_DEVICE void await_begun(const Round &call, Wait *wait) {
+  const auto begun = [&] {
+    return all_have_begun(memory_of(call, call.rank), call.number, call.rank, call.size);
+  };
+  if (wait != nullptr)
+    await_and_tell(*wait, begun);
+  else
+    while (!begun())
+      relax();
+}
+
+/// Waits until all other ranks have begun the call, and writes this carrier's sections of the other
+/// rounds that may be ahead of what is read.
+GMPI_OUT_OF_LINE void write_ahead(const Round &call, const Carrier &carrier, Wait *wait) {
+  const Turns turns(call, carrier);
+  bool begun = false;
   GMPI_NO_UNROLL
-  for (std::uint32_t base = 0; base < sections; base += ahead)
+  for (std::uint32_t s = turns.first; s < rounds_ahead * round_sections && s < turns.sections;
+       s += turns.step) {
+    if (s < rounds_unasked * round_sections)
+      continue;
+    if (!begun && carrier.lane == 0)
+      await_begun(call, wait);
+    if (carrier.lanes != 1)
+      __syncwarp();
+    begun = true;
+    write_section(call, Section(call, s), carrier);
+  }
+}
+
+/// Reads this carrier's sections, and writes those of later rounds, in turn.
+template <class Combine>
+GMPI_DEVICE void read_and_write_on(const Round &call, const Carrier &carrier, Wait *wait,
+                                   Combine combine) {
+  const Turns turns(call, carrier);
+  constexpr std::uint32_t ahead = rounds_ahead * round_sections;
+  GMPI_NO_UNROLL
+  for (std::uint32_t base = 0; base < turns.sections; base += ahead)
     GMPI_NO_UNROLL
-  for (std::uint32_t s = base + first; s < base + ahead && s < sections; s += step) {
+  for (std::uint32_t s = base + turns.first; s < base + ahead && s < turns.sections;
+       s += turns.step) {
     read_section(call, Section(call, s), carrier, wait, combine);
-    if (sections - s > ahead)
+    if (turns.sections - s > ahead)
       write_section(call, Section(call, s + ahead), carrier);
   }
 }
-GMPI_OUT_OF_LINE void carry_sections(const Round &call, const Carrier &carrier, std::uint32_t block,
-                                     std::uint32_t blocks, Wait *wait) {
+GMPI_OUT_OF_LINE void carry_sections(const Round &call, const Carrier &carrier, Wait *wait) {
   const Reduction reduction = call.reduction;
   const Number number = call.datatype;
-  carry_own_sections(call, carrier, block, blocks, wait, [=](std::uint64_t a, std::uint64_t b) {
+  read_and_write_on(call, carrier, wait, [=](std::uint64_t a, std::uint64_t b) {
     return reduce(reduction, number, a, b);
   });
 }
-GMPI_OUT_OF_LINE void carry_common_sections(const Round &call, const Carrier &carrier,
-                                            std::uint32_t block, std::uint32_t blocks, Wait *wait) {
+GMPI_OUT_OF_LINE void carry_common_sections(const Round &call, const Carrier &carrier, Wait *wait) {
   const Number number = call.datatype;
-  carry_own_sections(call, carrier, block, blocks, wait,
-                     [=](std::uint64_t a, std::uint64_t b) { return reduce_common(number, a, b); });
+  read_and_write_on(call, carrier, wait,
+                    [=](std::uint64_t a, std::uint64_t b) { return reduce_common(number, a, b); });
 }
 
-/// This thread's share of the call, in its team or, where `shared`, the team of all blocks.
-template <class Team>
-GMPI_DEVICE Carrier carry_long(const Team &team, const Round &call, bool shared, Wait *wait) {
-  const Carrier carrier = carrier_in(team);
-  const std::uint32_t block = shared ? block_index() : 0, blocks = shared ? grid_blocks() : 1;
+/// All that follows write_unasked().
+GMPI_DEVICE void carry_on_long(const Round &call, const Carrier &carrier, Wait *wait) {
+  write_ahead(call, carrier, wait);
   if (call.common)
-    carry_common_sections(call, carrier, block, blocks, wait);
+    carry_common_sections(call, carrier, wait);
   else
-    carry_sections(call, carrier, block, blocks, wait);
-  return carrier;
+    carry_sections(call, carrier, wait);
 }
 
-/// What another block of a grid carries of the call.
+/// What this block carries of a call that all blocks of its grid carry, but for the one that makes
+/// it.
+GMPI_OUT_OF_LINE void share_long(const Round &call, const BlockTeam &team) {
+  const Carrier carrier = carrier_in(team);
+  write_unasked(call, carrier);
+  carry_on_long(call, carrier, nullptr);
+}
+/// The same of one that the grid's launch tells of.
 GMPI_OUT_OF_LINE void help_long(const Round &call, BlockTeam team) {
   Round &near = team.shared().round;
   if (team.leads())
     near = call;
   team.sync();
-  carry_long(team, near, true, nullptr);
+  share_long(near, team);
 }
 
 /// Waits until `carried` says that so many of the block's carriers have done their share. One
@@ -220,29 +275,55 @@ GMPI_OUT_OF_LINE void await_carriers(const std::uint32_t &carried, std::uint32_t
   await_and_tell(wait, [&] { return load_block(&carried) == count; });
 }
 
+/// What the team that makes the call carries of it, behind a barrier: shared().wait says what it
+/// waits for, and shared().carried is 0. One thread returns when all of the team have done their
+/// share.
+template <class Team> GMPI_DEVICE void lead_long(const Team &team, const Carrier &carrier) {
+  Share &shared = team.shared();
+  carry_on_long(shared.round, carrier, team.leads() ? &shared.wait : nullptr);
+  if constexpr (Team::scope != Scope::thread) {
+    if (carrier.lane == 0)
+      atomicAdd(&shared.carried, 1u);
+    if (team.leads())
+      await_carriers(shared.carried, carrier.count, shared.wait);
+  }
+}
+
 /// The wait for the other ranks to begin the round.
 GMPI_DEVICE Wait wait_for_begin(Call call, const Comm &comm, const Round &round) {
   const int root = round.root < 0 ? 0 : round.root;
   return {Wait::others, call, &comm, nothing, 0, 0, round.number, root, 0, 0, nothing};
 }
 
-/// What team.shared().round says of a call, but for its number; all the team's buffers can be read
-/// by all. Returns behind its barrier.
-template <class Team> GMPI_NOINLINE void exchange_rounds(Team team, Call call, Comm &comm) {
+/// The numbers of a call's rounds: `number` is the first of them. One thread says so.
+GMPI_DEVICE void note_number(Round &round, std::uint32_t number) {
+  round.number = number;
+  round.shared = false;
+}
+GMPI_DEVICE void begin_number(Comm &comm, Round &round) {
+  const std::uint32_t last = load_relaxed_device(&comm.round);
+  comm.round = last + rounds_of(round);
+  note_number(round, last + 1);
+}
+
+/// What team.shared().round says of a call; all the team's buffers can be read by all. `begun`: the
+/// rounds have their numbers, and all has been written that nobody need be asked for.
+template <class Team>
+GMPI_NOINLINE void exchange_rounds(Team team, Call call, Comm &comm, bool begun) {
   Share &shared = team.shared();
   Round &round = shared.round;
   if (team.leads()) {
-    const auto rounds = static_cast<std::uint32_t>((round.length + round_bytes - 1) / round_bytes);
-    const std::uint32_t last = load_relaxed_device(&comm.round);
-    round.number = last + 1;
-    comm.round = last + rounds;
-    begin_round(round, Section(round, 0));
+    if (!begun) {
+      begin_number(comm, round);
+      begin_round(round, Section(round, 0));
+    }
     shared.carried = 0;
     shared.wait = wait_for_begin(call, comm, round);
   }
-  wait_for(team); // from then on nobody waits but for what others are about to do
-  if constexpr (Team::scope == Scope::grid)
-    if (team.leads()) {
+  if constexpr (Team::scope == Scope::grid) {
+    team.sync();
+    round.shared ? wait_for(BlockTeam{team.leader}) : wait_for(team); // others carry it already
+    if (team.leads() && !begun) {
       BlockState &block = BlockTeam::block();
       round.shared = grid_blocks() > 1 && block.living_blocks == grid_blocks();
       if (round.shared) {
@@ -250,20 +331,18 @@ template <class Team> GMPI_NOINLINE void exchange_rounds(Team team, Call call, C
         GridTeam::command_helpers({0, 0, 0, GridTask::exchange_rounds}, GridCommand::copy);
       }
     }
-  team.sync();
-  const bool with_helpers = Team::scope == Scope::grid && round.shared;
-  Wait *const wait = team.leads() ? &shared.wait : nullptr;
-  const Carrier carrier = carry_long(team, round, with_helpers, wait);
-  if constexpr (Team::scope != Scope::thread) {
-    if (carrier.lane == 0)
-      atomicAdd(&shared.carried, 1u);
-    if (team.leads())
-      await_carriers(shared.carried, carrier.count, shared.wait);
+  } else {
+    wait_for(team);
   }
   team.sync();
+  const Carrier carrier = carrier_in(team);
+  if (!begun)
+    write_unasked(round, carrier);
+  lead_long(team, carrier);
+  team.sync();
   if constexpr (Team::scope == Scope::grid)
-    if (with_helpers)
-      team.join_helpers();
+    if (round.shared)
+      begun ? team.leave_helpers() : team.join_helpers();
 }
 
 } // namespace gmpi::device::peer

@@ -1,11 +1,11 @@
-// The quick way of collective calls of one round: a block's first warp, whole, decides, and carries
-// what is short; else all of the block do or, of a grid's call, all of its blocks, each some of the
+// The quick way of collective calls: a block's first warp, whole, decides, and carries what is
+// short; else all of the block do or, of a grid's call, all of its blocks, each some of the
 // packets.
 //
 // Invariant: what a round is, every block finds for itself while it arrives (block.peer.round). The
-// block that makes a grid's call chooses the way, and the round's number. Where all blocks carry
-// the round, it alone looks whether the other ranks come soon; the others wait for their packets,
-// and for all blocks.
+// block that makes a grid's call chooses the way, and the first round's number. Where all blocks
+// carry the call, it alone looks whether the other ranks come soon; the others wait for their
+// packets, and for all blocks.
 #pragma once
 
 #include "quick_device.hpp"
@@ -121,7 +121,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun exchange_uncommon(const Argumen
 GMPI_DEVICE std::uint32_t block_round_bytes() { return 2 * packet_bytes * block_threads(); }
 
 template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
-  if (buffers.in_bytes > round_bytes || !has_room(buffers.out, buffers.out_bytes))
+  if (!has_room(buffers.out, buffers.out_bytes))
     return Way::general;
   if (buffers.in_bytes <= warp_round_bytes)
     return Way::by_warp;
@@ -132,16 +132,32 @@ template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
              : Way::by_block;
 }
 
-/// Has all blocks carry the round. Lane 0 of the block that makes the call.
-GMPI_DEVICE void begin_shared_round(BlockState &block) {
+/// Has all blocks carry the call. Lane 0 of the block that makes it.
+GMPI_DEVICE void begin_shared_rounds(BlockState &block) {
   Round &round = block.peer.round;
-  const std::uint32_t number = load_relaxed_device(&round.comm->round) + 1;
+  const std::uint32_t last = load_relaxed_device(&round.comm->round);
   prepare_command(block, block.living_blocks); // meanwhile
-  give_command(block, GridCommand::exchange, static_cast<std::int32_t>(number));
+  give_command(block, GridCommand::exchange, static_cast<std::int32_t>(last + 1));
   block.first_round = false;
-  round.comm->round = number; // the others see it when they have met this block
-  round.number = number;
+  round.comm->round = last + rounds_of(round); // the others see it when they have met this block
+  round.number = last + 1;
   round.shared = true;
+}
+
+/// Ends a call that its block has carried its share of, behind a barrier: `shared`, when all blocks
+/// have.
+template <Scope S> GMPI_DEVICE Begun end_carried(BlockState &block, bool shared) {
+  if (thread_index() == 0) {
+    if (shared) {
+      meet_blocks(block);
+    } else {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
+  }
+  if (shared)
+    __syncthreads();
+  return Begun::over;
 }
 
 /// What this block carries of its round, behind a barrier; `common`: as is_common() says. Returns
@@ -167,17 +183,34 @@ template <Scope S, bool common> GMPI_DEVICE Begun carry_round() {
   }
   read_range<common>(round, range, member, members);
   __syncthreads();
-  if (member == 0) {
-    if (shared) {
-      meet_blocks(block);
-    } else {
-      prepare_end<S>();
-      tell_end_of_call<S>();
+  return end_carried<S>(block, shared);
+}
+
+/// The same of a call of several rounds.
+template <Scope S> GMPI_DEVICE Begun carry_rounds(Call call) {
+  BlockState &block = block_state();
+  Share &share = block.peer;
+  Round &round = share.round;
+  const BlockTeam team{thread_index() == 0};
+  const bool shared = S == Scope::grid && round.shared;
+  const Carrier carrier = carrier_in(team);
+  if (shared && block.command != GridCommand::lead) {
+    share_long(round, team);
+  } else {
+    write_unasked(round, carrier);
+    if (team.leads()) {
+      count_call(*context.peer, round.in != nullptr ? round.length : 0);
+      share.carried = 0;
+      share.wait = wait_for_begin(call, *round.comm, round);
+      round.soon = begin_soon(round);
     }
-  }
-  if (shared)
     __syncthreads();
-  return Begun::over;
+    if (!round.soon)
+      return Begun::sending;
+    lead_long(team, carrier);
+  }
+  __syncthreads();
+  return end_carried<S>(block, shared);
 }
 
 /// Finds out what this rank's part in a collective call is, unless the block has made the same call
@@ -231,7 +264,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun collect_quickly(const Arguments
   }
   if (lane_index() == 0) {
     if (way == Way::all_blocks && block.living_blocks == grid_blocks())
-      begin_shared_round(block);
+      begin_shared_rounds(block);
     else
       begin_number(*round.comm, round);
   }

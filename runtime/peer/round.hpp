@@ -46,7 +46,7 @@ enum class Way : std::uint32_t {
   all_blocks, ///< or all blocks of the grid, if they are all there
 };
 
-/// One rank's part in a round of a collective call.
+/// One rank's part in a round of a collective call, or in all its rounds.
 struct Round {
   /// The call that this was made from, by a block that then makes the same one again; comm is 0
   /// where it was not made so.
@@ -71,13 +71,20 @@ struct Round {
   bool shared;             ///< all blocks of a grid carry it, each packets of its own
   const unsigned char *in; ///< null: nothing but that it has begun
   unsigned char *out;      ///< null: the result is not wanted
-  std::uint32_t bytes;
-  std::uint64_t length; ///< of a call of several rounds, in bytes: `number` is the first
-  int root;             ///< of MPI_Bcast: the only part; else below 0
+  std::uint32_t bytes;     ///< of a call's only round
+  std::uint64_t length;    ///< the same of all of a call's rounds, of which `number` is the first
+  int root;                ///< of MPI_Bcast: the only part; else below 0
   Reduction reduction;
   Number datatype;
   bool common; ///< kernels combine such without a call
 };
+
+/// So many a call takes: one at least.
+GMPI_HOST_DEVICE inline std::uint32_t rounds_of(const Round &round) {
+  return round.length <= round_bytes
+             ? 1
+             : static_cast<std::uint32_t>((round.length + round_bytes - 1) / round_bytes);
+}
 
 } // namespace peer
 } // namespace gmpi

@@ -21,13 +21,13 @@ GMPI_DEVICE std::uint64_t *part_at(const Round &round, int to, int from) {
 }
 
 /// Whether all ranks but this one, of `size`, show that they have begun round `number`, in this
-/// one's `memory`.
+/// one's `memory`; of a call of several rounds, they may have come as far as to take its place.
 GMPI_DEVICE bool all_have_begun(std::uint64_t *memory, std::uint32_t number, int rank, int size) {
   bool all = true;
   GMPI_NO_UNROLL
   for (int from = 0; from < size; ++from)
     if (from != rank)
-      all = all && Packet::load(part_of_round(memory, number, size, from)).shows(number);
+      all = all && Packet::load(part_of_round(memory, number, size, from)).shows_since(number);
   return all;
 }
 

@@ -117,18 +117,18 @@ template <std::uint32_t each> struct Stretch {
         data(reinterpret_cast<unsigned long long *>(window.data) + number * packets + lane_index()),
         lap(window.lap_at(number * packets)) {}
 
-  /// `meanwhile` is done while the `first` data is on its way.
-  template <class Meanwhile> GMPI_DEVICE void write(bool first, Meanwhile meanwhile) const {
-    std::uint64_t values[each];
+  /// Of one that is written.
+  GMPI_DEVICE void load(std::uint64_t (&values)[each]) const {
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < each; ++i)
       values[i] = data[32 * i];
-    if (first)
-      meanwhile();
+  }
+  GMPI_DEVICE void store(const std::uint64_t (&values)[each]) const {
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < each; ++i)
       store_packet(place + 32 * i * packet_words, values[i], lap);
   }
+  /// `meanwhile` is done while the `first` data is on its way.
   template <class Meanwhile> GMPI_DEVICE void read(bool first, Meanwhile meanwhile) const {
     Packet found[each];
     bool there;
@@ -152,8 +152,9 @@ template <std::uint32_t each> struct Stretch {
 };
 
 /// As many packets of each thread are under way at a time. (A function's registers are those that
-/// its caller does not keep, half of all; of a packet that is read, four.)
-constexpr std::uint32_t few_packets = 2, some_packets = 4, most_written = 16, most_read = 8;
+/// its caller does not keep, half of all: of a packet that is read, four; of one that is written,
+/// two, and two of the one that is loaded meanwhile.)
+constexpr std::uint32_t few_packets = 2, some_packets = 4, most_packets = 8;
 
 /// How all of a block carry a span: in stretches, or not.
 GMPI_DEVICE Begun way_of_span(std::uint32_t bytes, const void *data, unsigned long long first) {
@@ -166,23 +167,40 @@ GMPI_DEVICE Begun way_of_span(std::uint32_t bytes, const void *data, unsigned lo
 }
 
 /// This block's part of a span, but its last packets, in stretches. Returns from which on these
-/// are.
-template <std::uint32_t each, class Carry>
-GMPI_DEVICE std::uint32_t carry_stretches(const SpanWindow &window, Carry carry) {
+/// are. `meanwhile`: as below.
+template <std::uint32_t each, bool reads, class Meanwhile>
+GMPI_DEVICE std::uint32_t carry_stretches(const SpanWindow &window, Meanwhile meanwhile) {
   using Its = Stretch<each>;
   const std::uint32_t all = window.bytes / packet_bytes / Its::packets;
   const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
   const std::uint32_t end = warp < warps ? all : 0; // a block's last warp may not be whole
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = warp; i < end; i += warps)
-    carry(Its(window, i), i == warp);
+  if constexpr (reads) {
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = warp; i < end; i += warps)
+      Its(window, i).read(i == warp, meanwhile);
+  } else if (warp < end) {
+    std::uint64_t values[each];
+    Its(window, warp).load(values);
+    meanwhile();
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = warp; i < end; i += warps) {
+      std::uint64_t next[each] = {};
+      if (i + warps < end)
+        Its(window, i + warps).load(next);
+      Its(window, i).store(values);
+      GMPI_UNROLL
+      for (std::uint32_t k = 0; k < each; ++k)
+        values[k] = next[k];
+    }
+  }
   return all * Its::packets;
 }
 /// In stretches of many packets, if that leaves some for each thread.
-template <std::uint32_t most, class Carry>
-GMPI_DEVICE std::uint32_t carry_in_stretches(const SpanWindow &window, Carry carry) {
-  return window.packets() >= most * block_threads() ? carry_stretches<most>(window, carry)
-                                                    : carry_stretches<some_packets>(window, carry);
+template <bool reads, class Meanwhile>
+GMPI_DEVICE std::uint32_t carry_in_stretches(const SpanWindow &window, Meanwhile meanwhile) {
+  return window.packets() >= most_packets * block_threads()
+             ? carry_stretches<most_packets, reads>(window, meanwhile)
+             : carry_stretches<some_packets, reads>(window, meanwhile);
 }
 
 /// One thread's packets. `meanwhile` is done by the first warp's lanes, while they wait for memory.
@@ -190,15 +208,8 @@ template <bool stretches, bool reads, class Meanwhile>
 GMPI_DEVICE void carry_packets(const SpanWindow &window, Meanwhile meanwhile) {
   const std::uint32_t rank = thread_index(), size = block_threads(), packets = window.packets();
   std::uint32_t done = 0;
-  if constexpr (stretches) {
-    constexpr std::uint32_t most = reads ? most_read : most_written;
-    done = carry_in_stretches<most>(window, [&](const auto &stretch, bool first) {
-      if constexpr (reads)
-        stretch.read(first, meanwhile);
-      else
-        stretch.write(first, meanwhile);
-    });
-  }
+  if constexpr (stretches)
+    done = carry_in_stretches<reads>(window, meanwhile);
   const auto if_not_yet = [&] {
     if (done == 0)
       meanwhile();

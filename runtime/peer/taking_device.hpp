@@ -63,7 +63,7 @@ template <Function F> GMPI_DEVICE bool takes(const Arguments &a) {
   return comm != nullptr && takes<F>(*comm, a, buffers_of(F, a, message_bytes));
 }
 
-/// This rank's part in a collective call's only round. A warp, or one thread.
+/// This rank's part in a collective call. A warp, or one thread.
 template <Function F>
 GMPI_DEVICE void describe_round(Comm &comm, const Arguments &a, const Buffers &buffers,
                                 Round &round, std::uint32_t lane, std::uint32_t lanes) {
@@ -77,7 +77,8 @@ GMPI_DEVICE void describe_round(Comm &comm, const Arguments &a, const Buffers &b
     return;
   round.in = sends ? static_cast<const unsigned char *>(buffers.in) : nullptr;
   round.out = receives ? static_cast<unsigned char *>(buffers.out) : nullptr;
-  round.bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+  round.bytes = static_cast<std::uint32_t>(buffers.in_bytes); // where that is all
+  round.length = buffers.in_bytes;
   round.root = broadcast ? root : -1;
   round.reduction = reduces ? reduction_of(a.op) : Reduction::none;
   round.datatype = reduces ? look_up(a.datatype).number : Number::none;

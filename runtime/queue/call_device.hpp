@@ -516,7 +516,7 @@ template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Ar
   void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
   if constexpr (kind_of(F) == Kind::collective)
     if (block_state().command == GridCommand::exchange)
-      return peer::take_part_in_round<F>(team, a);
+      return peer::take_part_in_rounds<F>(team, a);
   serve(team.leads(), out, wants_result);
   CallResult result = block_state().result;
   if (!wants_result)

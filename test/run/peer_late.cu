@@ -8,12 +8,14 @@
 #include <chrono>
 #include <thread>
 
-enum Kind { short_message, long_message, synchronous, nonblocking, both_ways, barrier, sum, kinds };
+enum Kind { short_message, long_message, synchronous, nonblocking, both_ways, barrier, sum, long_sum, kinds };
 constexpr int longest = 100000;
+
+__host__ __device__ int count_of(int kind) { return kind == long_message || kind == long_sum ? longest : 7; }
 
 /// Rank 0 sends, rank 1 receives.
 __global__ void by_grid(int kind, int *data, int *got, int rank, MPI_Comm comm) {
-  int count = kind == long_message ? longest : 7;
+  int count = count_of(kind);
   if (kind == short_message || kind == long_message) {
     if (rank == 0)
       MPI_Send(data, count, MPI_INT, 1, kind, comm);
@@ -42,7 +44,7 @@ __global__ void by_grid(int kind, int *data, int *got, int rank, MPI_Comm comm) 
 }
 
 __global__ void by_block(int kind, int *data, int *got, int rank, MPI_Comm comm) {
-  int count = kind == long_message ? longest : 7;
+  int count = count_of(kind);
   if (kind == short_message || kind == long_message) {
     if (rank == 0)
 #pragma gmpi scope(block)
@@ -61,18 +63,21 @@ __global__ void by_block(int kind, int *data, int *got, int rank, MPI_Comm comm)
 #pragma gmpi scope(block)
     MPI_Sendrecv(data, count, MPI_INT, 1 - rank, kind, got, count, MPI_INT, 1 - rank, kind, comm,
                  MPI_STATUS_IGNORE);
+  } else if (kind == sum || kind == long_sum) {
+#pragma gmpi scope(block)
+    MPI_Allreduce(data, got, count, MPI_INT, MPI_SUM, comm);
   }
 }
 
 static bool receives(int kind, bool grid) {
-  if (kind == both_ways || (kind == sum && grid))
+  if (kind == both_ways || kind == sum || kind == long_sum)
     return true;
   return test::rank == 1 && (kind <= synchronous || (kind == nonblocking && grid));
 }
 
 static void expect_data(test::Array<int> &got, int kind, bool grid) {
   std::vector<int> values = got.read();
-  int wanted = kind == sum ? 10 + 11 : 11 - test::rank, count = kind == long_message ? longest : 7;
+  int wanted = kind == sum || kind == long_sum ? 10 + 11 : 11 - test::rank, count = count_of(kind);
   for (int i = 0; receives(kind, grid) && i < count; ++i)
     if (!test::expect(values[i] == wanted, "%s, kind %d: element %d is %d, not %d",
                       grid ? "grid" : "block", kind, i, values[i], wanted))
