@@ -28,15 +28,16 @@ template <Scope S> GMPI_NOINLINE Begun read_together() { return device::read_tog
 template <Scope S, bool common> GMPI_NOINLINE Begun carry_round() {
   return peer::carry_round<S, common>();
 }
-template <Scope S> GMPI_NOINLINE Begun carry_rounds(gmpi::peer::Call call) {
-  return peer::carry_rounds<S>(call);
+template <Scope S, bool common> GMPI_NOINLINE Begun carry_rounds(const gmpi::peer::Call &call) {
+  return peer::carry_rounds<S, common>(call);
 }
 template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
   if constexpr (kind_of(F) == Kind::collective) {
     const gmpi::peer::Round &round = block_state().peer.round;
-    return rounds_of(round) != 1 ? carry_rounds<S>({F, S, site})
-           : round.common        ? carry_round<S, true>()
-                                 : carry_round<S, false>();
+    if (rounds_of(round) == 1)
+      return round.common ? carry_round<S, true>() : carry_round<S, false>();
+    const gmpi::peer::Call call{F, S, site};
+    return round.common ? carry_rounds<S, true>(call) : carry_rounds<S, false>(call);
   } else {
     return carry_step<S>();
   }

@@ -37,17 +37,14 @@ struct Section {
   std::uint32_t first_packet; ///< of a part, where it is data
   std::uint32_t mark;         ///< of a part, where it is none: the section's only packet
 
-  GMPI_DEVICE Section(const Round &call, std::uint32_t section)
-      : byte(std::uint64_t(section) * section_bytes), round(call.number + section / round_sections),
+  GMPI_DEVICE Section(const Round &call, std::uint32_t section) : Section(call.number, section) {}
+  GMPI_DEVICE Section(std::uint32_t first_round, std::uint32_t section)
+      : byte(std::uint64_t(section) * section_bytes), round(first_round + section / round_sections),
         first_packet(1 + section % round_sections * section_packets),
         mark(1 + section % round_sections) {}
   GMPI_DEVICE bool begins_round() const { return mark == 1; }
 };
 
-GMPI_DEVICE std::uint64_t *packet_of(const Round &call, const Section &section, int to, int from,
-                                     std::uint32_t packet) {
-  return part_of_round(memory_of(call, to), section.round, call.size, from) + packet * packet_words;
-}
 GMPI_DEVICE bool sends_data(const Round &call, int rank) {
   return call.root < 0 || call.root == rank;
 }
@@ -61,26 +58,62 @@ GMPI_DEVICE void begin_round(const Round &call, const Section &section) {
   GMPI_NO_UNROLL
   for (int to = 0; to < call.size; ++to)
     if (to != call.rank)
-      store_packet(packet_of(call, section, to, call.rank, 0), (bytes + each - 1) / each,
-                   section.round);
+      store_packet(part_of_round(memory_of(call, to), section.round, call.size, call.rank),
+                   (bytes + each - 1) / each, section.round);
 }
 
+/// A call as one of its carriers sees it, in registers: it carries every `step`-th section from
+/// number `first` on.
+struct CarriedCall {
+  const Round &round;
+  Carrier carrier;
+  std::uint32_t first, step, sections;
+  const unsigned char *in;
+  unsigned char *out;
+  std::uint64_t length;
+  std::uint64_t *memory; ///< of this rank's rounds
+  std::uint32_t number;
+  int rank, size, root;
+  bool sends; ///< data
+
+  /// Its block is, where the call is shared, one of a grid's.
+  GMPI_DEVICE CarriedCall(const Round &call, const Carrier &its)
+      : round(call), carrier(its), in(call.in), out(call.out), length(call.length),
+        memory(memory_of(call, call.rank)), number(call.number), rank(call.rank), size(call.size),
+        root(call.root), sends(sends_data(call, call.rank)) {
+    const std::uint32_t blocks = call.shared ? grid_blocks() : 1;
+    first = (call.shared ? block_index() : 0) + its.number * blocks;
+    step = its.count * blocks;
+    sections = static_cast<std::uint32_t>((length + section_bytes - 1) / section_bytes);
+  }
+  /// Of the part that `from` has sent to this rank, and this one to another.
+  GMPI_DEVICE const std::uint64_t *arrived(const Section &section, int from,
+                                           std::uint32_t packet) const {
+    return part_of_round(memory, section.round, size, from) + packet * packet_words;
+  }
+  GMPI_DEVICE std::uint64_t *place(const Section &section, int to, std::uint32_t packet) const {
+    return part_of_round(memory_of(round, to), section.round, size, rank) + packet * packet_words;
+  }
+};
+
 /// This rank's part, to all others.
-GMPI_DEVICE void write_section(const Round &call, const Section &section, const Carrier &carrier) {
+GMPI_DEVICE void write_section(const CarriedCall &call, const Section &section) {
+  const Carrier &carrier = call.carrier;
   if (section.begins_round() && carrier.lane == 0)
-    begin_round(call, section);
-  const bool data = sends_data(call, call.rank);
-  const std::uint32_t first = data ? section.first_packet : section.mark;
+    begin_round(call.round, section);
+  const std::uint32_t first = call.sends ? section.first_packet : section.mark;
+  const std::uint32_t packets = call.sends ? section_packets : 1;
   GMPI_NO_UNROLL
-  for (std::uint32_t p = carrier.lane; p < (data ? section_packets : 1); p += carrier.lanes) {
+  for (std::uint32_t p = carrier.lane; p < packets; p += carrier.lanes) {
     const std::uint64_t byte = section.byte + p * packet_bytes;
     if (byte >= call.length)
       break;
-    const std::uint64_t value = data ? load_data(call.in + byte, call.length - byte) : 0;
+    const std::uint64_t value =
+        call.sends ? load_data(call.in + byte, call.length - byte) : std::uint64_t(0);
     GMPI_NO_UNROLL
     for (int to = 0; to < call.size; ++to)
       if (to != call.rank)
-        store_packet(packet_of(call, section, to, call.rank, first + p), value, section.round);
+        store_packet(call.place(section, to, first + p), value, section.round);
   }
 }
 
@@ -97,62 +130,58 @@ template <class There> GMPI_DEVICE void await_and_tell(Wait &wait, There there) 
   if (wait.told != nothing)
     tell_end(state, wait);
 }
+/// The same for a packet.
+GMPI_OUT_OF_LINE void await_part_and_tell(const std::uint64_t *from, std::uint32_t round,
+                                          Wait &wait) {
+  await_and_tell(wait, [&] { return Packet::load(from).shows(round); });
+}
 
 /// Waits for a packet; `wait`: of the thread that sees to what is told of the call, else null.
-GMPI_OUT_OF_LINE std::uint64_t await_part(const std::uint64_t *from, std::uint32_t round,
-                                          Wait *wait) {
-  if (wait == nullptr)
-    return await_packet(from, round);
-  Packet packet;
-  await_and_tell(*wait, [&] { return (packet = Packet::load(from)).shows(round); });
-  return packet.data();
+GMPI_DEVICE std::uint64_t await_part(const std::uint64_t *from, std::uint32_t round, Wait *wait) {
+  constexpr unsigned soon = 4096; // turns that nobody is told of
+  GMPI_NO_UNROLL
+  for (unsigned turns = 1;; ++turns) {
+    const Packet packet = Packet::load(from);
+    if (packet.shows(round))
+      return packet.data();
+    if (turns == soon && wait != nullptr)
+      await_part_and_tell(from, round, *wait);
+    relax();
+  }
 }
 
 /// The others' parts, combined where this rank wants them.
 template <class Combine>
-GMPI_DEVICE void read_section(const Round &call, const Section &section, const Carrier &carrier,
-                              Wait *wait, Combine combine) {
-  constexpr int at_once = 2;
+GMPI_DEVICE void read_section(const CarriedCall &call, const Section &section, Wait *wait,
+                              Combine combine) {
+  const Carrier &carrier = call.carrier;
   const int first_rank = call.root < 0 ? 0 : call.root;
   const int last_rank = call.root < 0 ? call.size - 1 : call.root;
-  if (carrier.lane == 0)
+  if (carrier.lane == 0 && (call.out == nullptr || call.root >= 0))
     GMPI_NO_UNROLL
   for (int from = 0; from < call.size; ++from) {
-    const bool wanted = call.out != nullptr && first_rank <= from && from <= last_rank;
-    if (from != call.rank && !wanted)
-      await_part(packet_of(call, section, call.rank, from,
-                           sends_data(call, from) ? section.first_packet : section.mark),
-                 section.round, wait);
+    const bool wanted = call.out != nullptr && from == call.root;
+    if (from != call.rank && !wanted) {
+      const bool data = call.root < 0 || call.root == from;
+      const std::uint64_t *place =
+          call.arrived(section, from, data ? section.first_packet : section.mark);
+      await_part(place, section.round, wait);
+    }
   }
   GMPI_NO_UNROLL
   for (std::uint32_t p = carrier.lane; p < section_packets; p += carrier.lanes) {
     const std::uint64_t byte = section.byte + p * packet_bytes, left = call.length - byte;
     if (call.out == nullptr || byte >= call.length)
       break;
+    const std::uint64_t own = call.root < 0 ? load_data(call.in + byte, left) : std::uint64_t(0);
     std::uint64_t value = 0;
     GMPI_NO_UNROLL
-    for (int base = first_rank; base <= last_rank; base += at_once) {
-      const std::uint64_t *places[at_once];
-      Packet loaded[at_once];
-      GMPI_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int from = base + i;
-        if (from > last_rank || from == call.rank)
-          continue;
-        places[i] = packet_of(call, section, call.rank, from, section.first_packet + p);
-        loaded[i] = Packet::load(places[i]);
-      }
-      GMPI_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int from = base + i;
-        if (from > last_rank)
-          break;
-        const std::uint64_t part = from == call.rank ? load_data(call.in + byte, left)
-                                   : loaded[i].shows(section.round)
-                                       ? loaded[i].data()
-                                       : await_part(places[i], section.round, wait);
-        value = from == first_rank ? part : combine(value, part);
-      }
+    for (int from = first_rank; from <= last_rank; ++from) {
+      std::uint64_t part = own;
+      if (from != call.rank)
+        part =
+            await_part(call.arrived(section, from, section.first_packet + p), section.round, wait);
+      value = from == first_rank ? part : combine(value, part);
     }
     store_data(call.out + byte, left, value);
   }
@@ -160,104 +189,69 @@ GMPI_DEVICE void read_section(const Round &call, const Section &section, const C
     __syncwarp();
 }
 
-/// What one carrier has to do of a call: of the sections, every `step`-th from number `first` on.
-struct Turns {
-  std::uint32_t first, step, sections;
-
-  /// Its block is, where the call is shared, one of a grid's.
-  GMPI_DEVICE Turns(const Round &call, const Carrier &carrier) {
-    const std::uint32_t blocks = call.shared ? grid_blocks() : 1;
-    first = (call.shared ? block_index() : 0) + carrier.number * blocks;
-    step = carrier.count * blocks;
-    sections = static_cast<std::uint32_t>((call.length + section_bytes - 1) / section_bytes);
-  }
-};
-
 /// Writes this carrier's sections of the call's first rounds, as many as nobody needs to be asked
 /// for.
-GMPI_OUT_OF_LINE void write_unasked(const Round &call, const Carrier &carrier) {
-  const Turns turns(call, carrier);
+GMPI_DEVICE void write_unasked(const CarriedCall &call) {
   GMPI_NO_UNROLL
-  for (std::uint32_t s = turns.first; s < rounds_unasked * round_sections && s < turns.sections;
-       s += turns.step)
-    write_section(call, Section(call, s), carrier);
-}
-
-/// Waits until all other ranks have begun the call; `wait`: as above. One thread.
-GMPI_DEVICE void await_begun(const Round &call, Wait *wait) {
-  const auto begun = [&] {
-    return all_have_begun(memory_of(call, call.rank), call.number, call.rank, call.size);
-  };
-  if (wait != nullptr)
-    await_and_tell(*wait, begun);
-  else
-    while (!begun())
-      relax();
+  for (std::uint32_t s = call.first; s < rounds_unasked * round_sections && s < call.sections;
+       s += call.step)
+    write_section(call, Section(call.number, s));
 }
 
 /// Waits until all other ranks have begun the call, and writes this carrier's sections of the other
 /// rounds that may be ahead of what is read.
-GMPI_OUT_OF_LINE void write_ahead(const Round &call, const Carrier &carrier, Wait *wait) {
-  const Turns turns(call, carrier);
+GMPI_DEVICE void write_ahead(const CarriedCall &call) {
   bool begun = false;
   GMPI_NO_UNROLL
-  for (std::uint32_t s = turns.first; s < rounds_ahead * round_sections && s < turns.sections;
-       s += turns.step) {
+  for (std::uint32_t s = call.first; s < rounds_ahead * round_sections && s < call.sections;
+       s += call.step) {
     if (s < rounds_unasked * round_sections)
       continue;
-    if (!begun && carrier.lane == 0)
-      await_begun(call, wait);
-    if (carrier.lanes != 1)
-      __syncwarp();
-    begun = true;
-    write_section(call, Section(call, s), carrier);
+    while (!begun) {
+      begun = all_have_begun(call.memory, call.number, call.rank, call.size);
+      relax();
+    }
+    write_section(call, Section(call.number, s));
   }
 }
 
-/// Reads this carrier's sections, and writes those of later rounds, in turn.
+/// All that follows write_unasked(): this carrier reads its sections, and writes those of later
+/// rounds, in turn.
 template <class Combine>
-GMPI_DEVICE void read_and_write_on(const Round &call, const Carrier &carrier, Wait *wait,
-                                   Combine combine) {
-  const Turns turns(call, carrier);
+GMPI_DEVICE void carry_on(const CarriedCall &call, Wait *wait, Combine combine) {
   constexpr std::uint32_t ahead = rounds_ahead * round_sections;
+  write_ahead(call);
   GMPI_NO_UNROLL
-  for (std::uint32_t base = 0; base < turns.sections; base += ahead)
+  for (std::uint32_t base = 0; base < call.sections; base += ahead)
     GMPI_NO_UNROLL
-  for (std::uint32_t s = base + turns.first; s < base + ahead && s < turns.sections;
-       s += turns.step) {
-    read_section(call, Section(call, s), carrier, wait, combine);
-    if (turns.sections - s > ahead)
-      write_section(call, Section(call, s + ahead), carrier);
+  for (std::uint32_t s = base + call.first; s < base + ahead && s < call.sections; s += call.step) {
+    read_section(call, Section(call.number, s), wait, combine);
+    if (call.sections - s > ahead)
+      write_section(call, Section(call.number, s + ahead));
   }
 }
-GMPI_OUT_OF_LINE void carry_sections(const Round &call, const Carrier &carrier, Wait *wait) {
-  const Reduction reduction = call.reduction;
-  const Number number = call.datatype;
-  read_and_write_on(call, carrier, wait, [=](std::uint64_t a, std::uint64_t b) {
-    return reduce(reduction, number, a, b);
-  });
-}
-GMPI_OUT_OF_LINE void carry_common_sections(const Round &call, const Carrier &carrier, Wait *wait) {
-  const Number number = call.datatype;
-  read_and_write_on(call, carrier, wait,
-                    [=](std::uint64_t a, std::uint64_t b) { return reduce_common(number, a, b); });
+template <bool common> GMPI_DEVICE void carry_on(const CarriedCall &call, Wait *wait) {
+  carry_on(call, wait,
+           [reduction = call.round.reduction, number = call.round.datatype](std::uint64_t a,
+                                                                            std::uint64_t b) {
+             return common ? reduce_common(number, a, b) : reduce(reduction, number, a, b);
+           });
 }
 
-/// All that follows write_unasked().
-GMPI_DEVICE void carry_on_long(const Round &call, const Carrier &carrier, Wait *wait) {
-  write_ahead(call, carrier, wait);
-  if (call.common)
-    carry_common_sections(call, carrier, wait);
-  else
-    carry_sections(call, carrier, wait);
+/// A carrier's share of a call; `begun`: what is unasked has been written. As a function, for calls
+/// that go the general way.
+GMPI_OUT_OF_LINE void carry_sections(const Round &round, const Carrier &carrier, bool begun,
+                                     Wait *wait) {
+  const CarriedCall call(round, carrier);
+  if (!begun)
+    write_unasked(call);
+  round.common ? carry_on<true>(call, wait) : carry_on<false>(call, wait);
 }
 
 /// What this block carries of a call that all blocks of its grid carry, but for the one that makes
 /// it.
-GMPI_OUT_OF_LINE void share_long(const Round &call, const BlockTeam &team) {
-  const Carrier carrier = carrier_in(team);
-  write_unasked(call, carrier);
-  carry_on_long(call, carrier, nullptr);
+GMPI_DEVICE void share_long(const Round &call, const BlockTeam &team) {
+  carry_sections(call, carrier_in(team), false, nullptr);
 }
 /// The same of one that the grid's launch tells of.
 GMPI_OUT_OF_LINE void help_long(const Round &call, BlockTeam team) {
@@ -274,19 +268,13 @@ GMPI_OUT_OF_LINE void await_carriers(const std::uint32_t &carried, std::uint32_t
                                      Wait &wait) {
   await_and_tell(wait, [&] { return load_block(&carried) == count; });
 }
-
-/// What the team that makes the call carries of it, behind a barrier: shared().wait says what it
-/// waits for, and shared().carried is 0. One thread returns when all of the team have done their
-/// share.
-template <class Team> GMPI_DEVICE void lead_long(const Team &team, const Carrier &carrier) {
-  Share &shared = team.shared();
-  carry_on_long(shared.round, carrier, team.leads() ? &shared.wait : nullptr);
-  if constexpr (Team::scope != Scope::thread) {
-    if (carrier.lane == 0)
-      atomicAdd(&shared.carried, 1u);
-    if (team.leads())
-      await_carriers(shared.carried, carrier.count, shared.wait);
-  }
+/// The end of a carrier's share, in the team that makes the call, whose shared().carried was 0. One
+/// thread returns when all have come so far.
+GMPI_DEVICE void end_share(Share &shared, const Carrier &carrier, bool leads) {
+  if (carrier.lane == 0)
+    atomicAdd(&shared.carried, 1u);
+  if (leads && load_block(&shared.carried) != carrier.count)
+    await_carriers(shared.carried, carrier.count, shared.wait);
 }
 
 /// The wait for the other ranks to begin the round.
@@ -336,9 +324,9 @@ GMPI_NOINLINE void exchange_rounds(Team team, Call call, Comm &comm, bool begun)
   }
   team.sync();
   const Carrier carrier = carrier_in(team);
-  if (!begun)
-    write_unasked(round, carrier);
-  lead_long(team, carrier);
+  carry_sections(round, carrier, begun, team.leads() ? &shared.wait : nullptr);
+  if constexpr (Team::scope != Scope::thread)
+    end_share(shared, carrier, team.leads());
   team.sync();
   if constexpr (Team::scope == Scope::grid)
     if (round.shared)

@@ -187,28 +187,32 @@ template <Scope S, bool common> GMPI_DEVICE Begun carry_round() {
 }
 
 /// The same of a call of several rounds.
-template <Scope S> GMPI_DEVICE Begun carry_rounds(Call call) {
+template <Scope S, bool common> GMPI_DEVICE Begun carry_rounds(const Call &its) {
   BlockState &block = block_state();
   Share &share = block.peer;
   Round &round = share.round;
-  const BlockTeam team{thread_index() == 0};
+  const std::uint32_t member = thread_index();
   const bool shared = S == Scope::grid && round.shared;
-  const Carrier carrier = carrier_in(team);
-  if (shared && block.command != GridCommand::lead) {
-    share_long(round, team);
-  } else {
-    write_unasked(round, carrier);
-    if (team.leads()) {
-      count_call(*context.peer, round.in != nullptr ? round.length : 0);
+  const bool leads = !shared || block.command == GridCommand::lead;
+  if (leads && member == block_threads() - 1)
+    begin_round(round, Section(round, 0));
+  const Carrier carrier = carrier_in(BlockTeam{member == 0});
+  const CarriedCall call(round, carrier);
+  write_unasked(call);
+  if (leads) {
+    if (member == 0) {
+      count_call(*context.peer, call.in != nullptr ? call.length : 0);
       share.carried = 0;
-      share.wait = wait_for_begin(call, *round.comm, round);
+      share.wait = wait_for_begin(its, *round.comm, round);
       round.soon = begin_soon(round);
     }
     __syncthreads();
     if (!round.soon)
       return Begun::sending;
-    lead_long(team, carrier);
   }
+  carry_on<common>(call, leads && member == 0 ? &share.wait : nullptr);
+  if (leads)
+    end_share(share, carrier, member == 0);
   __syncthreads();
   return end_carried<S>(block, shared);
 }
