@@ -280,10 +280,11 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::receive_short<Function::name, S>(a, begun);                                       \
   }                                                                                                \
-  template <Scope S> GMPI_NOINLINE Begun post_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
+  template <Scope S>                                                                               \
+  GMPI_NOINLINE Begun post_##name(GMPI_LIST(GMPI_PARAMETER, roles), bool may_match) {              \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::post_short<S>(a);                                                                 \
+    return peer::post_short<S>(a, may_match);                                                      \
   }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE Begun go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {                \
@@ -369,6 +370,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   }                                                                                                \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     constexpr bool receives = peer::receives_short<Function::name>;                                \
+    constexpr bool posts = Function::name == Function::Irecv;                                      \
     constexpr bool collects = kind_of(Function::name) == Kind::collective;                         \
     Begun begun = Begun::unmet;                                                                    \
     if constexpr (S != Scope::thread) {                                                            \
@@ -393,7 +395,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
               return;                                                                              \
             if constexpr (collects)                                                                \
               quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                              \
-            if constexpr (receives)                                                                \
+            if constexpr (receives || posts)                                                       \
               peer::prepare_to_receive<S>(a.comm, a.source);                                       \
           },                                                                                       \
           [=] {                                                                                    \
@@ -407,8 +409,13 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
             } else {                                                                               \
               if constexpr (peer::sends_short<Function::name>)                                     \
                 so_far = peer::send_short<Function::name, S>(a);                                   \
-              if constexpr (Function::name == Function::Irecv)                                     \
-                so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles));                       \
+              if constexpr (posts) {                                                               \
+                so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles), true);                 \
+                if (so_far == Begun::found) {                                                      \
+                  peer::match_from(peer::source_of(a));                                            \
+                  so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles), false);              \
+                }                                                                                  \
+              }                                                                                    \
               if constexpr (Function::name == Function::Recv)                                      \
                 so_far = receive(so_far);                                                          \
               else if (so_far == Begun::sent)                                                      \
@@ -432,7 +439,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       if constexpr (Function::name == Function::Sendrecv)                                          \
         if (begun == Begun::sent)                                                                  \
           begun = tell_all(thread_index() < 32 ? receive(begun) : Begun::over);                    \
-      if constexpr (receives)                                                                      \
+      if constexpr (receives || posts)                                                             \
         if (is_span(begun))                                                                        \
           begun = read_span<S>(begun);                                                             \
       if (begun == Begun::over)                                                                    \

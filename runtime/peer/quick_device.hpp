@@ -11,8 +11,8 @@
 // been given back.
 #pragma once
 
+#include "post_device.hpp"
 #include "quick_long_device.hpp"
-#include "short_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -252,60 +252,10 @@ GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Argum
   return Begun::sending; // and sent
 }
 
-/// Whom a call that has found its message receives from: the block remembers it.
-GMPI_DEVICE const Source &source_of(const Arguments &a) {
-  return block_state().sources[static_cast<std::uint32_t>(a.source) % Source::most];
-}
 /// What it receives.
 GMPI_DEVICE Buffers found_by(const Arguments &a) {
   const Source &known = source_of(a);
   return {nullptr, 0, a.recv_buffer, static_cast<std::uint64_t>(a.recv_count) * known.extent};
-}
-
-/// A nonblocking call is over whose `request` lane 0 knows.
-template <Scope S> GMPI_DEVICE Begun answer_with_request(MPI_Request request, Share &share) {
-  if (thread_index() == 0) {
-    share.result = CallResult{};
-    share.result.request = request;
-    if (S == Scope::grid)
-      block_state().launch->result = share.result;
-    prepare_end<S>();
-    tell_end_of_call<S>();
-  }
-  __syncwarp();
-  return Begun::answered;
-}
-
-/// Posts a receive at once, into memory of all of the block; the warp, whole. Else it returns
-/// false, and nothing has happened. `request` is lane 0's. It calls no function.
-GMPI_DEVICE bool post_as_warp(State &state, const Comm &comm, int source, const Wanted &wanted,
-                              void *data, unsigned long long room, Share &share,
-                              MPI_Request &request) {
-  Match offer{};
-  unsigned long long offset = 0;
-  if (room > eager_bytes && !is_shared(data)) {
-    offer = find_offer_as_warp(state, data, room, offset);
-    if (offer.number == 0) // the host is to be asked for one
-      return false;
-  }
-  const bool posted = thread_index() == 0 && post_at_once(state, comm, source, wanted, data, room,
-                                                          offer, offset, share, request);
-  return __any_sync(whole_warp, posted) != 0;
-}
-
-/// Posts a receive from a rank that the block remembers; else it does nothing. It calls no
-/// function: no register has to be restored behind what it acquires.
-template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a) {
-  const Source &known = source_of(a);
-  Share &share = block_state().peer;
-  MPI_Request request{};
-  const bool posted =
-      is_source(known, a.comm, a.source, a.recv_datatype) && a.recv_count >= 0 &&
-      (a.recv_tag >= 0 || a.recv_tag == MPI_ANY_TAG) && !is_local(a.recv_buffer) &&
-      post_as_warp(*context.peer, *known.its, a.source, {known.context, known.peer, a.recv_tag},
-                   a.recv_buffer, static_cast<std::uint64_t>(a.recv_count) * known.extent, share,
-                   request);
-  return posted ? answer_with_request<S>(request, share) : Begun::nothing;
 }
 
 /// Posts any receive. Leaves a message that has been kept to the block.
@@ -316,7 +266,7 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
     return Begun::nothing;
   MPI_Request request{};
   if (!post_as_warp(state, comm, a.source, wanted_from(comm, a.source, a.recv_tag), buffers.out,
-                    buffers.out_bytes, share, request) &&
+                    buffers.out_bytes, SlotAttempt(context), share, request) &&
       thread_index() == 0) {
     begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, false,
                   share);

@@ -228,11 +228,11 @@ GMPI_OUT_OF_LINE void match_or_post(State &state, Share &shared) {
 /// message has not been kept; its data may be stored where `offer` and `offset` say, if anywhere.
 /// One thread; what it needs of memory is under way together, and it calls no function. Else it
 /// returns false, and nothing has happened. As begin_receive() says otherwise; `handle` is the
-/// request.
+/// request, `attempt` has just been begun.
 GMPI_DEVICE bool post_at_once(State &state, const Comm &comm, int source, const Wanted &wanted,
                               void *data, unsigned long long room, const Match &offer,
-                              unsigned long long offset, Share &shared, MPI_Request &handle) {
-  const SlotAttempt attempt(context);
+                              unsigned long long offset, const SlotAttempt &attempt, Share &shared,
+                              MPI_Request &handle) {
   std::uint64_t *const acks = state.acks; // what is loaded later is loaded behind an acquire
   if (load_relaxed_device(&state.lock) != 0 || !attempt.has_hope())
     return false;

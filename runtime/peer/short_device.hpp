@@ -143,6 +143,7 @@ GMPI_OUT_OF_LINE void remember_source(const State &state, const Comm &comm, int 
            static_cast<std::uint32_t>(extent),
            comm.context,
            peer,
+           std::uint32_t(peer < state.near_peers),
            &comm,
            0,
            0,

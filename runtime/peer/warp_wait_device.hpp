@@ -121,8 +121,9 @@ struct DoneAsWarp {
   }
 };
 
-/// Deals with what has arrived from `peer`, under the lock.
-GMPI_DEVICE void take_messages_as_warp(State &state, std::uint32_t peer) {
+/// Deals with what has arrived from `peer`, under the lock. `wanted_only`: up to the first message
+/// that nobody has asked for.
+GMPI_DEVICE void take_messages_as_warp(State &state, std::uint32_t peer, bool wanted_only) {
   const std::uint32_t lane = lane_index();
   Position at;
   if (!try_hold_channels(state, peer, at))
@@ -139,7 +140,8 @@ GMPI_DEVICE void take_messages_as_warp(State &state, std::uint32_t peer) {
     const unsigned long long next = at.in(channel);
     unsigned long long behind = next;
     Work work{};
-    if (lane == 0)
+    if (lane == 0 && !(wanted_only && header.kind != MessageKind::data &&
+                       find_posted(state, header, peer).index == nothing))
       behind = take_message(state, channel, header, next, work, true);
     behind = of_lane(behind, 0);
     work.kind = static_cast<WorkKind>(of_lane(static_cast<std::uint32_t>(work.kind), 0));
@@ -190,7 +192,7 @@ GMPI_OUT_OF_LINE void match_as_warp(State &state) {
       return;
     GMPI_NO_UNROLL
     for (; those != 0; those &= those - 1)
-      take_messages_as_warp(state, first + __ffs(static_cast<int>(those)) - 1);
+      take_messages_as_warp(state, first + __ffs(static_cast<int>(those)) - 1, false);
   }
   __syncwarp();
   if (holds && lane == 0)

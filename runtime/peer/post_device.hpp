@@ -1,0 +1,229 @@
+// MPI_Irecv by a block's first warp, whole: the receive is posted or, where its message is there
+// already and nobody else has asked for it, takes that at once: its request is done then.
+//
+// Invariant: what has been posted before gets what it wants first, and what has been kept is given
+// first. So a message that is there is taken only where nothing is kept, and no posted receive may
+// want it. The functions here call none, so no register has to be restored behind what they
+// acquire; but for match_from().
+#pragma once
+
+#include "quick_long_device.hpp"
+#include "short_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// Whom a call receives from, if the block remembers it.
+GMPI_DEVICE Source &source_of(const Arguments &a) {
+  return block_state().sources[static_cast<std::uint32_t>(a.source) % Source::most];
+}
+
+/// What a nonblocking call returns; one thread says so.
+template <Scope S> GMPI_DEVICE void note_request(MPI_Request request, Share &share) {
+  share.result = CallResult{};
+  share.result.request = request;
+  if (S == Scope::grid)
+    block_state().launch->result = share.result;
+}
+
+/// A nonblocking call is over whose `request` lane 0 knows.
+template <Scope S> GMPI_DEVICE Begun answer_with_request(MPI_Request request, Share &share) {
+  if (thread_index() == 0) {
+    note_request<S>(request, share);
+    prepare_end<S>();
+    tell_end_of_call<S>();
+  }
+  __syncwarp();
+  return Begun::answered;
+}
+
+/// Posts a receive at once, into memory of all of the block; the warp, whole. Else it returns
+/// false, and nothing has happened. `request` is lane 0's.
+GMPI_DEVICE bool post_as_warp(State &state, const Comm &comm, int source, const Wanted &wanted,
+                              void *data, unsigned long long room, const SlotAttempt &attempt,
+                              Share &share, MPI_Request &request) {
+  Match offer{};
+  unsigned long long offset = 0;
+  if (room > eager_bytes && !is_shared(data)) {
+    offer = find_offer_as_warp(state, data, room, offset);
+    if (offer.number == 0) // the host is to be asked for one
+      return false;
+  }
+  const bool posted = thread_index() == 0 && post_at_once(state, comm, source, wanted, data, room,
+                                                          offer, offset, attempt, share, request);
+  return __any_sync(whole_warp, posted) != 0;
+}
+
+/// What comes next from a rank that the block remembers: the lanes' packets and, if all of its
+/// header is there, that.
+struct Next {
+  unsigned long long word; ///< as far as the block has come
+  Position at;
+  Packet packet;
+  bool arrived, by_owned;
+  std::uint64_t first, second; ///< of the header
+
+  GMPI_DEVICE Next(const State &state, Source &known)
+      : word(known.word), at{common_of(known.word), known.owned}, packet{}, arrived(false),
+        by_owned(false), first(0), second(0) {
+    constexpr unsigned headers = (1u << header_packets) - 1;
+    const std::uint32_t lane = lane_index();
+    const unsigned long long now = load_relaxed_device(&state.receiving[known.peer].next);
+    const Packet owned = Packet::load(packet_at(known.in[1], at.owned, lane));
+    packet = Packet::load(packet_at(known.in[0], at.common, lane));
+    if (of_lane(now, 0) != word) { // somebody else has received from that rank
+      __syncwarp();
+      if (lane == 0 && (now & locked) == 0)
+        renew_source(state, known, now);
+      __syncwarp();
+      return;
+    }
+    const unsigned in_owned = __ballot_sync(whole_warp, owned.shows(lap_of(at.owned)));
+    const unsigned in_common = __ballot_sync(whole_warp, packet.shows(lap_of(at.common)));
+    by_owned = (in_owned & headers) == headers &&
+               at.allows(max_peers, of_lane(owned.data(), header_packets - 1));
+    arrived = by_owned || ((in_common & headers) == headers &&
+                           at.allows(0, of_lane(packet.data(), header_packets - 1)));
+    if (by_owned)
+      packet = owned;
+    first = of_lane(packet.data(), 0);
+    second = of_lane(packet.data(), 1);
+  }
+  GMPI_DEVICE unsigned long long slot() const { return by_owned ? at.owned : at.common; }
+};
+
+/// Whether a posted receive may want such a message. Needs no lock.
+GMPI_DEVICE bool may_be_wanted(const State &state, const Header &header) {
+  const std::uint32_t list = list_of(header.context, header.tag);
+  return load_relaxed_device(&state.posted[list].first) != nothing ||
+         load_relaxed_device(&state.posted_any_tag.first) != nothing;
+}
+
+/// Takes what comes next from a rank that the block remembers: an eager message of whole words,
+/// into `data`, for a receive that is `wanted` so. Returns answered; or that all of the block are
+/// to read the data; or nothing, and then nothing has happened.
+template <Scope S>
+GMPI_DEVICE Begun take_next(State &state, Source &known, const Next &next, const Wanted &wanted,
+                            void *data, unsigned long long room, const SlotAttempt &attempt,
+                            Share &share) {
+  const std::uint32_t lane = lane_index();
+  std::uint64_t *const acks = state.acks; // what is loaded later is loaded behind an acquire
+  const auto bytes = static_cast<std::uint32_t>(next.second);
+  const bool by_warp = bytes <= warp_bytes;
+  unsigned long long before = locked;
+  bool has_slot = false;
+  if (lane == 0 && attempt.has_hope()) {
+    before = cas_relaxed_device(&state.receiving[known.peer].next, next.word, next.word | locked);
+    has_slot = attempt.ask(context) == attempt.asked;
+  }
+  const Summary summary = look(state);
+  bool takes = false;
+  if (lane == 0) {
+    const bool holds = before == next.word;
+    takes = holds && has_slot && summary.kept == 0 && attempt.acquire(context);
+    if (!takes && holds)
+      let_channels_go(state, known.peer, next.at);
+    if (!takes && has_slot)
+      attempt.give_back(context);
+  }
+  if (!__any_sync(whole_warp, takes))
+    return Begun::nothing;
+  const unsigned long long slot = next.slot();
+  std::uint64_t *const ring = known.in[next.by_owned ? 1 : 0];
+  if (by_warp && lane >= header_packets && (lane - header_packets) * packet_bytes < bytes)
+    store_words(data, bytes, lane,
+                next.packet.shows(lap_of(slot))
+                    ? next.packet.data()
+                    : await_packet(packet_at(ring, slot, lane), lap_of(slot)));
+  __syncwarp();
+  if (lane == 0) {
+    const std::uint32_t index = attempt.slot(), serial = context.records[index].serial;
+    begin_receiving(state, acks, index, serial & 0xffff, *known.its, known.source, wanted, data,
+                    room);
+    Request &request = state.requests[index];
+    request.header = unpack_header(next.first, next.second, 0);
+    note_state(request, RequestState::done);
+    std::uint32_t *const freed = known.freed[next.by_owned ? 1 : 0];
+    Position at = next.at;
+    (next.by_owned ? at.owned : at.common) += by_warp ? 1 : slots_for(bytes);
+    known.word = at.word();
+    known.owned = at.owned;
+    note_request<S>(encode_request({index, peer_device, serial}), share);
+    if (by_warp) {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+      let_channels_go(state, known.peer, at);
+      store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
+    } else {
+      Span &span = share.span;
+      span.ring = ring;
+      span.freed = freed;
+      span.data = static_cast<unsigned char *>(data);
+      span.first = slot;
+      span.bytes = bytes;
+      span.then = Begun::answered;
+      span.peer = known.peer;
+      span.common = at.common;
+      span.owned = at.owned;
+    }
+  }
+  __syncwarp();
+  return by_warp ? Begun::answered : way_of_span(bytes, data, slot);
+}
+
+/// Receives from a rank that the block remembers; else it does nothing. `may_match`: where what
+/// comes next is to be given to who has asked for it first, it returns found, and nothing has
+/// happened.
+template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a, bool may_match) {
+  Source &known = source_of(a);
+  State &state = *context.peer;
+  Share &share = block_state().peer;
+  if (!is_source(known, a.comm, a.source, a.recv_datatype) || a.recv_count < 0 ||
+      (a.recv_tag < 0 && a.recv_tag != MPI_ANY_TAG) || is_local(a.recv_buffer))
+    return Begun::nothing;
+  const unsigned long long room = static_cast<std::uint64_t>(a.recv_count) * known.extent;
+  const Wanted wanted{known.context, known.peer, a.recv_tag};
+  // These need nothing of each other.
+  const SlotAttempt attempt(context);
+  const Summary summary = look(state);
+  if (known.near != 0) {
+    const Next next(state, known);
+    const Header header = unpack_header(next.first, next.second, 0);
+    const bool takes = next.arrived && wanted.is(header, known.peer) &&
+                       header.kind == MessageKind::eager && header.bytes <= room &&
+                       is_in_words(a.recv_buffer, header.bytes) &&
+                       !__any_sync(whole_warp, summary.kept != 0);
+    if (next.arrived && (takes || may_match)) {
+      const bool is_wanted =
+          __any_sync(whole_warp, summary.posted != 0 && may_be_wanted(state, header)) != 0;
+      if (is_wanted && may_match)
+        return Begun::found;
+      if (takes && !is_wanted)
+        return take_next<S>(state, known, next, wanted, a.recv_buffer, room, attempt, share);
+    }
+  }
+  MPI_Request request{};
+  return post_as_warp(state, *known.its, a.source, wanted, a.recv_buffer, room, attempt, share,
+                      request)
+             ? answer_with_request<S>(request, share)
+             : Begun::nothing;
+}
+
+/// Gives what has arrived from a rank to those who have asked for it, up to the first message that
+/// nobody has; the block remembers that rank. A warp, whole.
+GMPI_OUT_OF_LINE void match_from(Source &known) {
+  State &state = *context.peer;
+  const std::uint32_t lane = lane_index();
+  if (of_lane(int(lane == 0 && try_lock(state)), 0) == 0)
+    return;
+  take_messages_as_warp(state, known.peer, true);
+  __syncwarp();
+  if (lane == 0) {
+    unlock(state);
+    const unsigned long long word = load_relaxed_device(&state.receiving[known.peer].next);
+    if ((word & locked) == 0)
+      renew_source(state, known, word);
+  }
+  __syncwarp();
+}
+
+} // namespace gmpi::device::peer
