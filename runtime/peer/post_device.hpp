@@ -53,14 +53,14 @@ GMPI_DEVICE bool post_as_warp(State &state, const Comm &comm, int source, const 
   return __any_sync(whole_warp, posted) != 0;
 }
 
-/// What comes next from a rank that the block remembers: the lanes' packets and, if all of its
-/// header is there, that.
+/// What comes next from a rank that the block remembers, as far as it is there: the lanes' packets
+/// and the header.
 struct Next {
   unsigned long long word; ///< as far as the block has come
   Position at;
   Packet packet;
-  bool arrived, by_owned;
-  std::uint64_t first, second; ///< of the header
+  bool arrived, by_owned;      ///< all of the header is there
+  std::uint64_t first, second; ///< of that
 
   GMPI_DEVICE Next(const State &state, Source &known)
       : word(known.word), at{common_of(known.word), known.owned}, packet{}, arrived(false),
@@ -170,6 +170,16 @@ GMPI_DEVICE Begun take_next(State &state, Source &known, const Next &next, const
   return by_warp ? Begun::answered : way_of_span(bytes, data, slot);
 }
 
+/// MPI_Irecv looks whether its message is there where there is room for no more than so much: an
+/// announced message is nothing to be taken, and of a grid's longer ones it takes longer to look
+/// than that saves.
+template <Scope S>
+constexpr unsigned long long most_looked_for = S == Scope::grid ? 16384 : eager_bytes;
+
+/// So often it looks for its message where the one before has found its own: it may come at
+/// once, and a receive that is not posted takes half as long.
+constexpr std::uint32_t looks_ahead = 4;
+
 /// Receives from a rank that the block remembers; else it does nothing. `may_match`: where what
 /// comes next is to be given to who has asked for it first, it returns found, and nothing has
 /// happened.
@@ -185,17 +195,23 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a, bool may_mat
   // These need nothing of each other.
   const SlotAttempt attempt(context);
   const Summary summary = look(state);
-  if (known.near != 0) {
-    const Next next(state, known);
+  if (known.near != 0 && room <= most_looked_for<S>) {
+    const std::uint32_t looks = known.ahead != 0 ? looks_ahead : 1;
+    Next next(state, known);
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 1; i < looks && !next.arrived; ++i)
+      next = Next(state, known);
+    if (lane_index() == 0)
+      known.ahead = next.arrived;
     const Header header = unpack_header(next.first, next.second, 0);
     const bool takes = next.arrived && wanted.is(header, known.peer) &&
                        header.kind == MessageKind::eager && header.bytes <= room &&
                        is_in_words(a.recv_buffer, header.bytes) &&
                        !__any_sync(whole_warp, summary.kept != 0);
-    if (next.arrived && (takes || may_match)) {
+    if (next.arrived && (takes || (may_match && has_data(header)))) {
       const bool is_wanted =
           __any_sync(whole_warp, summary.posted != 0 && may_be_wanted(state, header)) != 0;
-      if (is_wanted && may_match)
+      if (is_wanted && may_match && has_data(header))
         return Begun::found;
       if (takes && !is_wanted)
         return take_next<S>(state, known, next, wanted, a.recv_buffer, room, attempt, share);
@@ -208,8 +224,8 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a, bool may_mat
              : Begun::nothing;
 }
 
-/// Gives what has arrived from a rank to those who have asked for it, up to the first message that
-/// nobody has; the block remembers that rank. A warp, whole.
+/// Gives what has arrived from a rank, which the block remembers, to those who have asked for it,
+/// up to the first message that is long, or that nobody has asked for. A warp, whole.
 GMPI_OUT_OF_LINE void match_from(Source &known) {
   State &state = *context.peer;
   const std::uint32_t lane = lane_index();

@@ -144,6 +144,7 @@ GMPI_OUT_OF_LINE void remember_source(const State &state, const Comm &comm, int 
            comm.context,
            peer,
            std::uint32_t(peer < state.near_peers),
+           0,
            &comm,
            0,
            0,

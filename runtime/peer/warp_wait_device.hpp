@@ -122,7 +122,7 @@ struct DoneAsWarp {
 };
 
 /// Deals with what has arrived from `peer`, under the lock. `wanted_only`: up to the first message
-/// that nobody has asked for.
+/// that is long, or that nobody has asked for.
 GMPI_DEVICE void take_messages_as_warp(State &state, std::uint32_t peer, bool wanted_only) {
   const std::uint32_t lane = lane_index();
   Position at;
@@ -140,8 +140,8 @@ GMPI_DEVICE void take_messages_as_warp(State &state, std::uint32_t peer, bool wa
     const unsigned long long next = at.in(channel);
     unsigned long long behind = next;
     Work work{};
-    if (lane == 0 && !(wanted_only && header.kind != MessageKind::data &&
-                       find_posted(state, header, peer).index == nothing))
+    if (lane == 0 &&
+        (!wanted_only || (has_data(header) && find_posted(state, header, peer).index != nothing)))
       behind = take_message(state, channel, header, next, work, true);
     behind = of_lane(behind, 0);
     work.kind = static_cast<WorkKind>(of_lane(static_cast<std::uint32_t>(work.kind), 0));
