@@ -395,8 +395,10 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
               return;                                                                              \
             if constexpr (collects)                                                                \
               quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                              \
-            if constexpr (receives || posts)                                                       \
+            if constexpr (receives)                                                                \
               peer::prepare_to_receive<S>(a.comm, a.source);                                       \
+            if constexpr (posts)                                                                   \
+              peer::prepare_to_post<S>(a);                                                         \
           },                                                                                       \
           [=] {                                                                                    \
             if (context.peer == nullptr)                                                           \

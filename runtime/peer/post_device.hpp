@@ -17,6 +17,22 @@ GMPI_DEVICE Source &source_of(const Arguments &a) {
   return block_state().sources[static_cast<std::uint32_t>(a.source) % Source::most];
 }
 
+/// MPI_Irecv looks whether its message is there where there is room for no more than so much: an
+/// announced message is nothing to be taken, and of a grid's longer ones it takes longer to look
+/// than that saves.
+template <Scope S>
+constexpr unsigned long long most_looked_for = S == Scope::grid ? 16384 : eager_bytes;
+
+GMPI_DEVICE unsigned long long room_in(const Source &known, const Arguments &a) {
+  return static_cast<std::uint64_t>(a.recv_count) * known.extent;
+}
+
+/// What prepare_to_receive() says, where MPI_Irecv is to look.
+template <Scope S> GMPI_DEVICE void prepare_to_post(const Arguments &a) {
+  if (room_in(source_of(a), a) <= most_looked_for<S>)
+    prepare_to_receive<S>(a.comm, a.source);
+}
+
 /// What a nonblocking call returns; one thread says so.
 template <Scope S> GMPI_DEVICE void note_request(MPI_Request request, Share &share) {
   share.result = CallResult{};
@@ -170,14 +186,8 @@ GMPI_DEVICE Begun take_next(State &state, Source &known, const Next &next, const
   return by_warp ? Begun::answered : way_of_span(bytes, data, slot);
 }
 
-/// MPI_Irecv looks whether its message is there where there is room for no more than so much: an
-/// announced message is nothing to be taken, and of a grid's longer ones it takes longer to look
-/// than that saves.
-template <Scope S>
-constexpr unsigned long long most_looked_for = S == Scope::grid ? 16384 : eager_bytes;
-
-/// So often it looks for its message where the one before has found its own: it may come at
-/// once, and a receive that is not posted takes half as long.
+/// So often it looks where the one before has found its message: this one's may come at once, and a
+/// receive that is not posted takes half as long.
 constexpr std::uint32_t looks_ahead = 4;
 
 /// Receives from a rank that the block remembers; else it does nothing. `may_match`: where what
@@ -190,7 +200,7 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a, bool may_mat
   if (!is_source(known, a.comm, a.source, a.recv_datatype) || a.recv_count < 0 ||
       (a.recv_tag < 0 && a.recv_tag != MPI_ANY_TAG) || is_local(a.recv_buffer))
     return Begun::nothing;
-  const unsigned long long room = static_cast<std::uint64_t>(a.recv_count) * known.extent;
+  const unsigned long long room = room_in(known, a);
   const Wanted wanted{known.context, known.peer, a.recv_tag};
   // These need nothing of each other.
   const SlotAttempt attempt(context);
