@@ -28,8 +28,9 @@ template <Scope S> GMPI_NOINLINE Begun read_together() { return device::read_tog
 template <Scope S, bool common> GMPI_NOINLINE Begun carry_round() {
   return peer::carry_round<S, common>();
 }
-template <Scope S, bool common> GMPI_NOINLINE Begun carry_rounds(const gmpi::peer::Call &call) {
-  return peer::carry_rounds<S, common>(call);
+template <Scope S, bool shared, bool common>
+GMPI_NOINLINE Begun carry_rounds(const gmpi::peer::Call &call) {
+  return peer::carry_rounds<S, shared, common>(call);
 }
 template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
   if constexpr (kind_of(F) == Kind::collective) {
@@ -37,7 +38,11 @@ template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
     if (rounds_of(round) == 1)
       return round.common ? carry_round<S, true>() : carry_round<S, false>();
     const gmpi::peer::Call call{F, S, site};
-    return round.common ? carry_rounds<S, true>(call) : carry_rounds<S, false>(call);
+    if constexpr (S == Scope::grid)
+      if (round.shared)
+        return round.common ? carry_rounds<S, true, true>(call)
+                            : carry_rounds<S, true, false>(call);
+    return round.common ? carry_rounds<S, false, true>(call) : carry_rounds<S, false, false>(call);
   } else {
     return carry_step<S>();
   }

@@ -189,54 +189,151 @@ GMPI_DEVICE void read_section(const CarriedCall &call, const Section &section, W
     __syncwarp();
 }
 
+/// Sections that follow each other in a round, `each` of them from number `first` on: what a
+/// carrier takes at a time. Where few carry a call, so many packets of each lane are under way
+/// together.
+template <std::uint32_t each> struct Group {
+  static_assert(round_sections % each == 0);
+  const CarriedCall &call;
+  std::uint32_t first;
+  bool whole; ///< carried together, by a warp: all of it, at addresses for eight bytes
+
+  GMPI_DEVICE Group(const CarriedCall &its, std::uint32_t section)
+      : call(its), first(section),
+        whole(
+            each != 1 && its.carrier.lanes == 32 && its.sends && its.out != nullptr &&
+            its.root < 0 && section + each < its.sections &&
+            ((reinterpret_cast<std::uint64_t>(its.in) | reinterpret_cast<std::uint64_t>(its.out)) &
+             7) == 0) {}
+  GMPI_DEVICE Section section(std::uint32_t i) const { return {call.number, first + i}; }
+
+  GMPI_DEVICE void load(std::uint64_t (&values)[each]) const {
+    auto *from = reinterpret_cast<const unsigned long long *>(call.in) +
+                 std::size_t(first) * section_packets + call.carrier.lane;
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < each; ++i)
+      values[i] = from[i * section_packets];
+  }
+  GMPI_DEVICE void write() const {
+    if (!whole) {
+      GMPI_NO_UNROLL
+      for (std::uint32_t i = 0; i < each && first + i < call.sections; ++i)
+        write_section(call, section(i));
+      return;
+    }
+    const Section its = section(0);
+    if (its.begins_round() && call.carrier.lane == 0)
+      begin_round(call.round, its);
+    std::uint64_t values[each];
+    load(values);
+    GMPI_NO_UNROLL
+    for (int to = 0; to < call.size; ++to) {
+      if (to == call.rank)
+        continue;
+      std::uint64_t *place = call.place(its, to, its.first_packet + call.carrier.lane);
+      GMPI_UNROLL
+      for (std::uint32_t i = 0; i < each; ++i)
+        store_packet(place + i * section_packets * packet_words, values[i], its.round);
+    }
+  }
+  template <class Combine> GMPI_DEVICE void read(Wait *wait, Combine combine) const {
+    if (!whole) {
+      GMPI_NO_UNROLL
+      for (std::uint32_t i = 0; i < each && first + i < call.sections; ++i)
+        read_section(call, section(i), wait, combine);
+      return;
+    }
+    const Section its = section(0);
+    std::uint64_t values[each] = {};
+    GMPI_NO_UNROLL
+    for (int from = 0; from < call.size; ++from) {
+      std::uint64_t parts[each];
+      if (from == call.rank) {
+        load(parts);
+      } else {
+        const std::uint64_t *place = call.arrived(its, from, its.first_packet + call.carrier.lane);
+        await_part(place + (each - 1) * section_packets * packet_words, its.round, wait);
+        bool there;
+        GMPI_NO_UNROLL
+        do {
+          there = true;
+          Packet loaded[each];
+          GMPI_UNROLL
+          for (std::uint32_t i = 0; i < each; ++i)
+            loaded[i] = Packet::load(place + i * section_packets * packet_words);
+          GMPI_UNROLL
+          for (std::uint32_t i = 0; i < each; ++i) {
+            there = there & loaded[i].shows(its.round);
+            parts[i] = loaded[i].data();
+          }
+        } while (!there && (relax(), true));
+      }
+      GMPI_UNROLL
+      for (std::uint32_t i = 0; i < each; ++i)
+        values[i] = from == 0 ? parts[i] : combine(values[i], parts[i]);
+    }
+    auto *to = reinterpret_cast<unsigned long long *>(call.out) +
+               std::size_t(first) * section_packets + call.carrier.lane;
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < each; ++i)
+      to[i * section_packets] = values[i];
+    __syncwarp();
+  }
+};
+
 /// Writes this carrier's sections of the call's first rounds, as many as nobody needs to be asked
 /// for.
-GMPI_DEVICE void write_unasked(const CarriedCall &call) {
+template <std::uint32_t each> GMPI_DEVICE void write_unasked(const CarriedCall &call) {
   GMPI_NO_UNROLL
-  for (std::uint32_t s = call.first; s < rounds_unasked * round_sections && s < call.sections;
-       s += call.step)
-    write_section(call, Section(call.number, s));
+  for (std::uint32_t s = call.first * each;
+       s < rounds_unasked * round_sections && s < call.sections; s += call.step * each)
+    Group<each>(call, s).write();
 }
 
 /// Waits until all other ranks have begun the call, and writes this carrier's sections of the other
 /// rounds that may be ahead of what is read.
-GMPI_DEVICE void write_ahead(const CarriedCall &call) {
+template <std::uint32_t each> GMPI_DEVICE void write_ahead(const CarriedCall &call) {
   bool begun = false;
   GMPI_NO_UNROLL
-  for (std::uint32_t s = call.first; s < rounds_ahead * round_sections && s < call.sections;
-       s += call.step) {
+  for (std::uint32_t s = call.first * each; s < rounds_ahead * round_sections && s < call.sections;
+       s += call.step * each) {
     if (s < rounds_unasked * round_sections)
       continue;
     while (!begun) {
       begun = all_have_begun(call.memory, call.number, call.rank, call.size);
       relax();
     }
-    write_section(call, Section(call.number, s));
+    Group<each>(call, s).write();
   }
 }
 
 /// All that follows write_unasked(): this carrier reads its sections, and writes those of later
 /// rounds, in turn.
-template <class Combine>
+template <std::uint32_t each, class Combine>
 GMPI_DEVICE void carry_on(const CarriedCall &call, Wait *wait, Combine combine) {
   constexpr std::uint32_t ahead = rounds_ahead * round_sections;
-  write_ahead(call);
+  write_ahead<each>(call);
   GMPI_NO_UNROLL
   for (std::uint32_t base = 0; base < call.sections; base += ahead)
     GMPI_NO_UNROLL
-  for (std::uint32_t s = base + call.first; s < base + ahead && s < call.sections; s += call.step) {
-    read_section(call, Section(call.number, s), wait, combine);
+  for (std::uint32_t s = base + call.first * each; s < base + ahead && s < call.sections;
+       s += call.step * each) {
+    Group<each>(call, s).read(wait, combine);
     if (call.sections - s > ahead)
-      write_section(call, Section(call.number, s + ahead));
+      Group<each>(call, s + ahead).write();
   }
 }
-template <bool common> GMPI_DEVICE void carry_on(const CarriedCall &call, Wait *wait) {
-  carry_on(call, wait,
-           [reduction = call.round.reduction, number = call.round.datatype](std::uint64_t a,
-                                                                            std::uint64_t b) {
-             return common ? reduce_common(number, a, b) : reduce(reduction, number, a, b);
-           });
+template <std::uint32_t each, bool common>
+GMPI_DEVICE void carry_on(const CarriedCall &call, Wait *wait) {
+  carry_on<each>(call, wait,
+                 [reduction = call.round.reduction, number = call.round.datatype](std::uint64_t a,
+                                                                                  std::uint64_t b) {
+                   return common ? reduce_common(number, a, b) : reduce(reduction, number, a, b);
+                 });
 }
+
+/// Sections that a carrier takes at a time of a call that one block carries.
+constexpr std::uint32_t block_group = 4;
 
 /// A carrier's share of a call; `begun`: what is unasked has been written. As a function, for calls
 /// that go the general way.
@@ -244,8 +341,8 @@ GMPI_OUT_OF_LINE void carry_sections(const Round &round, const Carrier &carrier,
                                      Wait *wait) {
   const CarriedCall call(round, carrier);
   if (!begun)
-    write_unasked(call);
-  round.common ? carry_on<true>(call, wait) : carry_on<false>(call, wait);
+    write_unasked<1>(call);
+  round.common ? carry_on<1, true>(call, wait) : carry_on<1, false>(call, wait);
 }
 
 /// What this block carries of a call that all blocks of its grid carry, but for the one that makes

@@ -186,19 +186,19 @@ template <Scope S, bool common> GMPI_DEVICE Begun carry_round() {
   return end_carried<S>(block, shared);
 }
 
-/// The same of a call of several rounds.
-template <Scope S, bool common> GMPI_DEVICE Begun carry_rounds(const Call &its) {
+/// The same of a call of several rounds; `shared`: all blocks of a grid carry it.
+template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_rounds(const Call &its) {
+  constexpr std::uint32_t each = shared ? 1 : block_group;
   BlockState &block = block_state();
   Share &share = block.peer;
   Round &round = share.round;
   const std::uint32_t member = thread_index();
-  const bool shared = S == Scope::grid && round.shared;
   const bool leads = !shared || block.command == GridCommand::lead;
   if (leads && member == block_threads() - 1)
     begin_round(round, Section(round, 0));
   const Carrier carrier = carrier_in(BlockTeam{member == 0});
   const CarriedCall call(round, carrier);
-  write_unasked(call);
+  write_unasked<each>(call);
   if (leads) {
     if (member == 0) {
       count_call(*context.peer, call.in != nullptr ? call.length : 0);
@@ -210,7 +210,7 @@ template <Scope S, bool common> GMPI_DEVICE Begun carry_rounds(const Call &its) 
     if (!round.soon)
       return Begun::sending;
   }
-  carry_on<common>(call, leads && member == 0 ? &share.wait : nullptr);
+  carry_on<each, common>(call, leads && member == 0 ? &share.wait : nullptr);
   if (leads)
     end_share(share, carrier, member == 0);
   __syncthreads();
