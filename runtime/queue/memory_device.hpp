@@ -24,7 +24,8 @@
 /// Not inlined: a kernel with MPI calls should need few registers for them. (Templates, so that a
 /// file that does not call them carries none.) A translated file with kernels whose launch bounds
 /// leave them few has functions of its own: nvcc gives these no more than such a kernel may have.
-#ifdef GMPI_FEW_REGISTERS
+/// So it is on all architectures but sm_90: there, too, nvcc 13.0 would give some more than 128.
+#if defined(GMPI_FEW_REGISTERS) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
 #define GMPI_NOINLINE static __device__ __noinline__
 #else
 #define GMPI_NOINLINE __device__ __noinline__

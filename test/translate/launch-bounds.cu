@@ -13,6 +13,10 @@
 // RUN: %gmpi-translate --cuda-path=none none.cu -o out.cu && FileCheck --check-prefix=NONE --input-file=out.cu check
 // RUN: %assemble-cuda -Werror all-warnings -Xptxas -v out.cu
 // RUN: %assemble-cuda -DGMPI_KERNEL_REGISTERS= out.cu
+// Nor does it take more where nvcc compiles for another architecture, whatever it makes of these functions there.
+// RUN: %gmpi-translate --cuda-path=none other.cu -o out.cu
+// RUN: %assemble-cuda -arch=sm_80 -Werror all-warnings out.cu
+// RUN: %assemble-cuda -arch=sm_100 -Werror all-warnings out.cu
 
 //--- threads.cu
 #include <mpi.h>
@@ -36,6 +40,10 @@ __global__ void k(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_
 __global__ void __launch_bounds__(256, 2) bound(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
 #define KERNEL(name) __global__ void name
 KERNEL(argument)(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
+//--- other.cu
+#include <mpi.h>
+__global__ void k(int *data, int n) { MPI_Recv(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+__global__ void __launch_bounds__(256, 2) bound(int *data, int n) { MPI_Bcast(data, n, MPI_INT, 0, MPI_COMM_WORLD); }
 //--- check
 FEW: #define GMPI_FEW_REGISTERS
 FEW-NEXT: #include <gmpi/gmpi.hpp>
