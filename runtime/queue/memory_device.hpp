@@ -21,24 +21,19 @@
 #define GMPI_DEVICE __device__ __forceinline__
 #define GMPI_NO_UNROLL _Pragma("unroll 1")
 #define GMPI_UNROLL _Pragma("unroll")
-/// Not inlined: a kernel with MPI calls should need few registers for them. (Templates, so that a
-/// file that does not call them carries none.) A translated file with kernels whose launch bounds
-/// leave them few has functions of its own: nvcc gives these no more than such a kernel may have.
-/// And so has every file but where it is known that nvcc gives none more than 128: by 13.0, on
-/// sm_90. (13.0 gives some 146 on sm_80, and 164 on sm_100.)
-#if !defined(GMPI_FEW_REGISTERS) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900 &&              \
-    __CUDACC_VER_MAJOR__ == 13 && __CUDACC_VER_MINOR__ == 0
-#define GMPI_NOINLINE __device__ __noinline__
-#else
+/// Not inlined: a kernel with MPI calls should need few registers for them. Each translated file has
+/// functions of its own, so nvcc sees who calls them, and gives them no more than such a kernel may
+/// have; else 13.0 gives some 128 on sm_90, 146 on sm_80 and 164 on sm_100. (Templates, so that a
+/// file that does not call them carries none.)
 #define GMPI_NOINLINE static __device__ __noinline__
-#endif
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
 #endif
 
-/// Stands in a translated kernel that has no launch bounds. The functions behind its MPI calls take
-/// up to 128 registers, so two blocks of 256 threads find room whatever the rest of it takes; nvcc,
-/// which does not see them where they are compiled by themselves, would save registers for more
-/// blocks, and load less at a time. Without optimization (-G) they take more than 128.
+/// Stands in a translated kernel that has no launch bounds: two blocks of 256 threads find room
+/// whatever it takes. The functions behind its MPI calls take as many in any case; nvcc, which does
+/// not see that, would save registers for more blocks, and load less at a time. Without
+/// optimization (-G) they take more than 128. GMPI_FEW_REGISTERS: another kernel of the file leaves
+/// these functions fewer.
 #if defined(__CUDACC_RDC__) && !defined(__CUDACC_DEBUG__) && !defined(GMPI_FEW_REGISTERS) &&       \
     !defined(GMPI_KERNEL_REGISTERS) &&                                                             \
     (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4))
