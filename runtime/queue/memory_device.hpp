@@ -21,10 +21,10 @@
 #define GMPI_DEVICE __device__ __forceinline__
 #define GMPI_NO_UNROLL _Pragma("unroll 1")
 #define GMPI_UNROLL _Pragma("unroll")
-/// Not inlined: a kernel with MPI calls should need few registers for them. Each translated file has
-/// functions of its own, so nvcc sees who calls them, and gives them no more than such a kernel may
-/// have; else 13.0 gives some 128 on sm_90, 146 on sm_80 and 164 on sm_100. (Templates, so that a
-/// file that does not call them carries none.)
+/// Not inlined: a kernel with MPI calls should need few registers for them. Each translated file
+/// has functions of its own, so nvcc sees who calls them, and gives them no more than such a kernel
+/// may have; else 13.0 gives some 128 on sm_90, 146 on sm_80 and 164 on sm_100. (Templates, so that
+/// a file that does not call them carries none.)
 #define GMPI_NOINLINE static __device__ __noinline__
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
 #endif
