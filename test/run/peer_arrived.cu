@@ -19,6 +19,7 @@ struct Plan {
   int early;          ///< so many receives are posted before the messages are sent
   bool blocking[window];
   int gets[window]; ///< number of the message
+  int room[window]; ///< that there is for it: what has room for long messages is always posted
   int offset;       ///< of the memory from an address for eight bytes
   bool one_by_one;  ///< waits for each, and wants to know what has come
 };
@@ -75,7 +76,7 @@ __global__ void by_grid(Work w) {
     prepare(w, number, thread, threads);
     for (int k = 0; k < plan.early; ++k) {
 #pragma gmpi scope(grid)
-      MPI_Irecv(w.got + k * most + plan.offset, most - 16, MPI_BYTE, w.previous, plan.wanted[k], w.comm, &receives[k]);
+      MPI_Irecv(w.got + k * most + plan.offset, plan.room[k], MPI_BYTE, w.previous, plan.wanted[k], w.comm, &receives[k]);
     }
     MPI_Barrier(w.comm);
     for (int k = 0; k < window; ++k)
@@ -84,12 +85,12 @@ __global__ void by_grid(Work w) {
     for (int k = plan.early; k < window; ++k) {
       if (plan.blocking[k]) {
 #pragma gmpi scope(grid)
-        MPI_Recv(w.got + k * most + plan.offset, most - 16, MPI_BYTE, w.previous, plan.wanted[k], w.comm,
+        MPI_Recv(w.got + k * most + plan.offset, plan.room[k], MPI_BYTE, w.previous, plan.wanted[k], w.comm,
                  MPI_STATUS_IGNORE);
         receives[k] = MPI_REQUEST_NULL;
       } else {
 #pragma gmpi scope(grid)
-        MPI_Irecv(w.got + k * most + plan.offset, most - 16, MPI_BYTE, w.previous, plan.wanted[k], w.comm,
+        MPI_Irecv(w.got + k * most + plan.offset, plan.room[k], MPI_BYTE, w.previous, plan.wanted[k], w.comm,
                   &receives[k]);
       }
     }
@@ -118,7 +119,7 @@ __global__ void by_block(Work first, Work second) {
     prepare(w, number, thread, threads);
     for (int k = 0; k < plan.early; ++k) {
 #pragma gmpi scope(block)
-      MPI_Irecv(w.got + k * most + plan.offset, most - 16, MPI_BYTE, w.previous, plan.wanted[k], w.comm, &receives[k]);
+      MPI_Irecv(w.got + k * most + plan.offset, plan.room[k], MPI_BYTE, w.previous, plan.wanted[k], w.comm, &receives[k]);
     }
 #pragma gmpi scope(block)
     MPI_Barrier(w.comm);
@@ -131,12 +132,12 @@ __global__ void by_block(Work first, Work second) {
     for (int k = plan.early; k < window; ++k) {
       if (plan.blocking[k]) {
 #pragma gmpi scope(block)
-        MPI_Recv(w.got + k * most + plan.offset, most - 16, MPI_BYTE, w.previous, plan.wanted[k], w.comm,
+        MPI_Recv(w.got + k * most + plan.offset, plan.room[k], MPI_BYTE, w.previous, plan.wanted[k], w.comm,
                  MPI_STATUS_IGNORE);
         receives[k] = MPI_REQUEST_NULL;
       } else {
 #pragma gmpi scope(block)
-        MPI_Irecv(w.got + k * most + plan.offset, most - 16, MPI_BYTE, w.previous, plan.wanted[k], w.comm,
+        MPI_Irecv(w.got + k * most + plan.offset, plan.room[k], MPI_BYTE, w.previous, plan.wanted[k], w.comm,
                   &receives[k]);
       }
     }
@@ -188,6 +189,8 @@ static Plan make_plan(std::mt19937 &random, int early) {
       plan.gets[k] = message;
     }
   }
+  for (int k = 0; k < window; ++k)
+    plan.room[k] = below(4) == 0 ? most - 16 : plan.bytes[plan.gets[k]] + 4 * below(2);
   return plan;
 }
 
