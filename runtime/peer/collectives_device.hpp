@@ -135,11 +135,7 @@ template <bool common>
 GMPI_DEVICE void read_range(const Round &round, Range range, std::uint32_t member,
                             std::uint32_t members) {
   if (round.out != nullptr)
-    combine_parts(round, range, member, members,
-                  [=, reduction = round.reduction, number = round.datatype](std::uint64_t a,
-                                                                            std::uint64_t b) {
-                    return common ? reduce_common(number, a, b) : reduce(reduction, number, a, b);
-                  });
+    combine_parts(round, range, member, members, Combine<common>{round.reduction, round.datatype});
 }
 
 GMPI_OUT_OF_LINE void read_parts(const Round &round, Range range, std::uint32_t member,

@@ -37,7 +37,6 @@ struct Section {
   std::uint32_t first_packet; ///< of a part, where it is data
   std::uint32_t mark;         ///< of a part, where it is none: the section's only packet
 
-  GMPI_DEVICE Section(const Round &call, std::uint32_t section) : Section(call.number, section) {}
   GMPI_DEVICE Section(std::uint32_t first_round, std::uint32_t section)
       : byte(std::uint64_t(section) * section_bytes), round(first_round + section / round_sections),
         first_packet(1 + section % round_sections * section_packets),
@@ -45,16 +44,15 @@ struct Section {
   GMPI_DEVICE bool begins_round() const { return mark == 1; }
 };
 
-GMPI_DEVICE bool sends_data(const Round &call, int rank) {
-  return call.root < 0 || call.root == rank;
-}
+/// `root`: as Round has it.
+GMPI_DEVICE bool sends_data(int root, int rank) { return root < 0 || root == rank; }
 
 /// Tells the other ranks that this one has begun the round that begins with `section`, and how many
 /// packets follow, for relays.
 GMPI_DEVICE void begin_round(const Round &call, const Section &section) {
   const std::uint64_t left = call.length - section.byte;
   const std::uint32_t bytes = left < round_bytes ? static_cast<std::uint32_t>(left) : round_bytes;
-  const std::uint32_t each = sends_data(call, call.rank) ? packet_bytes : section_bytes;
+  const std::uint32_t each = sends_data(call.root, call.rank) ? packet_bytes : section_bytes;
   GMPI_NO_UNROLL
   for (int to = 0; to < call.size; ++to)
     if (to != call.rank)
@@ -80,7 +78,7 @@ struct CarriedCall {
   GMPI_DEVICE CarriedCall(const Round &call, const Carrier &its)
       : round(call), carrier(its), in(call.in), out(call.out), length(call.length),
         memory(memory_of(call, call.rank)), number(call.number), rank(call.rank), size(call.size),
-        root(call.root), sends(sends_data(call, call.rank)) {
+        root(call.root), sends(sends_data(call.root, call.rank)) {
     const std::uint32_t blocks = call.shared ? grid_blocks() : 1;
     first = (call.shared ? block_index() : 0) + its.number * blocks;
     step = its.count * blocks;
@@ -151,9 +149,9 @@ GMPI_DEVICE std::uint64_t await_part(const std::uint64_t *from, std::uint32_t ro
 }
 
 /// The others' parts, combined where this rank wants them.
-template <class Combine>
+template <bool common>
 GMPI_DEVICE void read_section(const CarriedCall &call, const Section &section, Wait *wait,
-                              Combine combine) {
+                              Combine<common> combine) {
   const Carrier &carrier = call.carrier;
   const int first_rank = call.root < 0 ? 0 : call.root;
   const int last_rank = call.root < 0 ? call.size - 1 : call.root;
@@ -162,7 +160,7 @@ GMPI_DEVICE void read_section(const CarriedCall &call, const Section &section, W
   for (int from = 0; from < call.size; ++from) {
     const bool wanted = call.out != nullptr && from == call.root;
     if (from != call.rank && !wanted) {
-      const bool data = call.root < 0 || call.root == from;
+      const bool data = sends_data(call.root, from);
       const std::uint64_t *place =
           call.arrived(section, from, data ? section.first_packet : section.mark);
       await_part(place, section.round, wait);
@@ -236,7 +234,7 @@ template <std::uint32_t each> struct Group {
         store_packet(place + i * section_packets * packet_words, values[i], its.round);
     }
   }
-  template <class Combine> GMPI_DEVICE void read(Wait *wait, Combine combine) const {
+  template <bool common> GMPI_DEVICE void read(Wait *wait, Combine<common> combine) const {
     if (!whole) {
       GMPI_NO_UNROLL
       for (std::uint32_t i = 0; i < each && first + i < call.sections; ++i)
@@ -309,8 +307,9 @@ template <std::uint32_t each> GMPI_DEVICE void write_ahead(const CarriedCall &ca
 
 /// All that follows write_unasked(): this carrier reads its sections, and writes those of later
 /// rounds, in turn.
-template <std::uint32_t each, class Combine>
-GMPI_DEVICE void carry_on(const CarriedCall &call, Wait *wait, Combine combine) {
+template <std::uint32_t each, bool common>
+GMPI_DEVICE void carry_on(const CarriedCall &call, Wait *wait) {
+  const Combine<common> combine{call.round.reduction, call.round.datatype};
   constexpr std::uint32_t ahead = rounds_ahead * round_sections;
   write_ahead<each>(call);
   GMPI_NO_UNROLL
@@ -323,15 +322,6 @@ GMPI_DEVICE void carry_on(const CarriedCall &call, Wait *wait, Combine combine) 
       Group<each>(call, s + ahead).write();
   }
 }
-template <std::uint32_t each, bool common>
-GMPI_DEVICE void carry_on(const CarriedCall &call, Wait *wait) {
-  carry_on<each>(call, wait,
-                 [reduction = call.round.reduction, number = call.round.datatype](std::uint64_t a,
-                                                                                  std::uint64_t b) {
-                   return common ? reduce_common(number, a, b) : reduce(reduction, number, a, b);
-                 });
-}
-
 /// Sections that a carrier takes at a time of a call that one block carries.
 constexpr std::uint32_t block_group = 4;
 
@@ -400,7 +390,7 @@ GMPI_NOINLINE void exchange_rounds(Team team, Call call, Comm &comm, bool begun)
   if (team.leads()) {
     if (!begun) {
       begin_number(comm, round);
-      begin_round(round, Section(round, 0));
+      begin_round(round, Section(round.number, 0));
     }
     shared.carried = 0;
     shared.wait = wait_for_begin(call, comm, round);

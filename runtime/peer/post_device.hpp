@@ -17,15 +17,16 @@ GMPI_DEVICE Source &source_of(const Arguments &a) {
   return block_state().sources[static_cast<std::uint32_t>(a.source) % Source::most];
 }
 
+/// What it has room for.
+GMPI_DEVICE unsigned long long room_in(const Source &known, const Arguments &a) {
+  return static_cast<std::uint64_t>(a.recv_count) * known.extent;
+}
+
 /// MPI_Irecv looks whether its message is there where there is room for no more than so much: an
 /// announced message is nothing to be taken, and of a grid's longer ones it takes longer to look
 /// than that saves.
 template <Scope S>
 constexpr unsigned long long most_looked_for = S == Scope::grid ? 16384 : eager_bytes;
-
-GMPI_DEVICE unsigned long long room_in(const Source &known, const Arguments &a) {
-  return static_cast<std::uint64_t>(a.recv_count) * known.extent;
-}
 
 /// What prepare_to_receive() says, where MPI_Irecv is to look.
 template <Scope S> GMPI_DEVICE void prepare_to_post(const Arguments &a) {
@@ -104,6 +105,7 @@ struct Next {
     first = of_lane(packet.data(), 0);
     second = of_lane(packet.data(), 1);
   }
+  GMPI_DEVICE Header header() const { return unpack_header(first, second, 0); }
   GMPI_DEVICE unsigned long long slot() const { return by_owned ? at.owned : at.common; }
 };
 
@@ -156,31 +158,10 @@ GMPI_DEVICE Begun take_next(State &state, Source &known, const Next &next, const
     begin_receiving(state, acks, index, serial & 0xffff, *known.its, known.source, wanted, data,
                     room);
     Request &request = state.requests[index];
-    request.header = unpack_header(next.first, next.second, 0);
+    request.header = next.header();
     note_state(request, RequestState::done);
-    std::uint32_t *const freed = known.freed[next.by_owned ? 1 : 0];
-    Position at = next.at;
-    (next.by_owned ? at.owned : at.common) += by_warp ? 1 : slots_for(bytes);
-    known.word = at.word();
-    known.owned = at.owned;
     note_request<S>(encode_request({index, peer_device, serial}), share);
-    if (by_warp) {
-      prepare_end<S>();
-      tell_end_of_call<S>();
-      let_channels_go(state, known.peer, at);
-      store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
-    } else {
-      Span &span = share.span;
-      span.ring = ring;
-      span.freed = freed;
-      span.data = static_cast<unsigned char *>(data);
-      span.first = slot;
-      span.bytes = bytes;
-      span.then = Begun::answered;
-      span.peer = known.peer;
-      span.common = at.common;
-      span.owned = at.owned;
-    }
+    end_taking<S>(known, next.at, next.by_owned, by_warp, data, bytes, Begun::answered);
   }
   __syncwarp();
   return by_warp ? Begun::answered : way_of_span(bytes, data, slot);
@@ -213,15 +194,16 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a, bool may_mat
       next = Next(state, known);
     if (lane_index() == 0)
       known.ahead = next.arrived;
-    const Header header = unpack_header(next.first, next.second, 0);
+    const Header header = next.header();
     const bool takes = next.arrived && wanted.is(header, known.peer) &&
                        header.kind == MessageKind::eager && header.bytes <= room &&
                        is_in_words(a.recv_buffer, header.bytes) &&
                        !__any_sync(whole_warp, summary.kept != 0);
-    if (next.arrived && (takes || (may_match && has_data(header)))) {
+    const bool gives = next.arrived && may_match && has_data(header);
+    if (takes || gives) {
       const bool is_wanted =
           __any_sync(whole_warp, summary.posted != 0 && may_be_wanted(state, header)) != 0;
-      if (is_wanted && may_match && has_data(header))
+      if (is_wanted && gives)
         return Begun::found;
       if (takes && !is_wanted)
         return take_next<S>(state, known, next, wanted, a.recv_buffer, room, attempt, share);

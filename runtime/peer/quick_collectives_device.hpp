@@ -195,7 +195,7 @@ template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_rounds(cons
   const std::uint32_t member = thread_index();
   const bool leads = !shared || block.command == GridCommand::lead;
   if (leads && member == block_threads() - 1)
-    begin_round(round, Section(round, 0));
+    begin_round(round, Section(round.number, 0));
   const Carrier carrier = carrier_in(BlockTeam{member == 0});
   const CarriedCall call(round, carrier);
   write_unasked<each>(call);

@@ -254,8 +254,7 @@ GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Argum
 
 /// What it receives.
 GMPI_DEVICE Buffers found_by(const Arguments &a) {
-  const Source &known = source_of(a);
-  return {nullptr, 0, a.recv_buffer, static_cast<std::uint64_t>(a.recv_count) * known.extent};
+  return {nullptr, 0, a.recv_buffer, room_in(source_of(a), a)};
 }
 
 /// Posts any receive. Leaves a message that has been kept to the block.

@@ -118,4 +118,14 @@ GMPI_DEVICE std::uint64_t reduce_common(Number number, std::uint64_t a, std::uin
                                      : reduce_each<std::int32_t>(Reduction::sum, a, b);
 }
 
+/// How parts are combined; `common`: as is_common() says.
+template <bool common> struct Combine {
+  Reduction reduction;
+  Number number;
+
+  GMPI_DEVICE std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const {
+    return common ? reduce_common(number, a, b) : reduce(reduction, number, a, b);
+  }
+};
+
 } // namespace gmpi::device::peer

@@ -182,6 +182,36 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
 }
 
+/// Ends a call that takes the next message of a rank that the block remembers, of `bytes` bytes; it
+/// holds the channels, which are at `at`. Either its warp has stored the data, or all of the block
+/// are to, and the call returns `then`. Lane 0.
+template <Scope S>
+GMPI_DEVICE void end_taking(Source &known, Position at, bool by_owned, bool by_warp, void *data,
+                            std::uint32_t bytes, Begun then) {
+  const unsigned long long slot = by_owned ? at.owned : at.common;
+  std::uint32_t *const freed = known.freed[by_owned ? 1 : 0];
+  (by_owned ? at.owned : at.common) += by_warp ? 1 : slots_for(bytes);
+  known.word = at.word();
+  known.owned = at.owned;
+  if (by_warp) {
+    prepare_end<S>();
+    tell_end_of_call<S>();
+    let_channels_go(*context.peer, known.peer, at);
+    store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
+  } else {
+    Span &span = block_state().peer.span;
+    span.ring = known.in[by_owned ? 1 : 0];
+    span.freed = freed;
+    span.data = static_cast<unsigned char *>(data);
+    span.first = slot;
+    span.bytes = bytes;
+    span.then = then;
+    span.peer = known.peer;
+    span.common = at.common;
+    span.owned = at.owned;
+  }
+}
+
 /// Receives what comes next from a rank that the block remembers, if it is a message of whole words
 /// that fits into memory of all of the block. Else nothing has happened; or the message is found,
 /// or offered, and the channels are held. Returns over, or answered; or that all of the block are
@@ -294,30 +324,10 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     store_words(data, bytes, lane, common.data());
   __syncwarp();
   if (lane == 0) {
-    const unsigned long long slots = by_warp ? 1 : slots_for(bytes);
-    std::uint32_t *const freed = known.freed[by_owned ? 1 : 0];
-    (by_owned ? at.owned : at.common) += slots;
-    known.word = at.word();
-    known.owned = at.owned;
     if (want_status)
       note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
-    if (by_warp) {
-      prepare_end<S>();
-      tell_end_of_call<S>();
-      let_channels_go(state, known.peer, at);
-      store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
-    } else {
-      Span &span = block.peer.span;
-      span.ring = known.in[by_owned ? 1 : 0];
-      span.freed = freed;
-      span.data = static_cast<unsigned char *>(data);
-      span.first = slot;
-      span.bytes = bytes;
-      span.then = want_status ? Begun::answered : Begun::over;
-      span.peer = known.peer;
-      span.common = at.common;
-      span.owned = at.owned;
-    }
+    end_taking<S>(known, at, by_owned, by_warp, data, bytes,
+                  want_status ? Begun::answered : Begun::over);
   }
   return !by_warp ? way_of_span(bytes, data, slot) : want_status ? Begun::answered : Begun::over;
 }
