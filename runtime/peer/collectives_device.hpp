@@ -23,9 +23,6 @@ GMPI_DEVICE bool receives_parts(const Comm &comm, bool broadcast, bool reduces, 
 GMPI_DEVICE std::uint32_t whole_packets(const void *data, std::uint32_t bytes) {
   return (reinterpret_cast<std::uint64_t>(data) & 7) == 0 ? bytes / packet_bytes : 0;
 }
-GMPI_DEVICE std::uint32_t data_packets(const Round &round) {
-  return (round.bytes + packet_bytes - 1) / packet_bytes;
-}
 
 /// Packet `p` of this rank's data, of which those before `whole` are as whole_packets() says.
 GMPI_DEVICE std::uint64_t load_part(const Round &round, std::uint32_t p, std::uint32_t whole) {
@@ -34,8 +31,8 @@ GMPI_DEVICE std::uint64_t load_part(const Round &round, std::uint32_t p, std::ui
   return load_data(round.in + p * packet_bytes, round.bytes - p * packet_bytes);
 }
 
-/// Tells the other ranks that this one has begun the round: the first packet of its part. One
-/// thread. (Only a relay wants to know how many follow.)
+/// Tells the other ranks that this one has begun the round, and how many packets follow: the first
+/// packet of its part. One thread.
 GMPI_DEVICE void write_hello(const Round &round) {
   const std::uint32_t follow = round.in != nullptr ? data_packets(round) : 0;
   GMPI_NO_UNROLL
@@ -171,10 +168,9 @@ constexpr std::uint32_t warp_round_bytes = 31 * packet_bytes;
 /// Whether the others begin soon; one thread looks for as long as that takes.
 GMPI_DEVICE bool begin_soon(const Round &round) {
   constexpr int turns = 4096;
-  std::uint64_t *memory = memory_of(round, round.rank);
   GMPI_NO_UNROLL
   for (int i = 0; i < turns; ++i) {
-    if (all_have_begun(memory, round.number, round.rank, round.size))
+    if (all_have_begun(round))
       return true;
     if (i % 64 == 63) {
       Summary summary = look(*context.peer);

@@ -44,9 +44,6 @@ struct Section {
   GMPI_DEVICE bool begins_round() const { return mark == 1; }
 };
 
-/// `root`: as Round has it.
-GMPI_DEVICE bool sends_data(int root, int rank) { return root < 0 || root == rank; }
-
 /// Tells the other ranks that this one has begun the round that begins with `section`, and how many
 /// packets follow, for relays.
 GMPI_DEVICE void begin_round(const Round &call, const Section &section) {
@@ -367,7 +364,7 @@ GMPI_DEVICE void end_share(Share &shared, const Carrier &carrier, bool leads) {
 /// The wait for the other ranks to begin the round.
 GMPI_DEVICE Wait wait_for_begin(Call call, const Comm &comm, const Round &round) {
   const int root = round.root < 0 ? 0 : round.root;
-  return {Wait::others, call, &comm, nothing, 0, 0, round.number, root, 0, 0, nothing};
+  return {Wait::others, call, &comm, &round, nothing, 0, 0, 0, root, 0, 0, nothing};
 }
 
 /// The numbers of a call's rounds: `number` is the first of them. One thread says so.

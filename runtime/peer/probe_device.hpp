@@ -121,7 +121,7 @@ GMPI_NOINLINE void probe(Team team, Call call, const Comm &comm, int source, int
   bool stepped = false;
   if (team.leads()) {
     shared.result = CallResult{};
-    shared.wait = {Wait::message, call, &comm,         nothing, 0, 0, 0,
+    shared.wait = {Wait::message, call, &comm,         nullptr, nothing, 0, 0, 0,
                    source,        tag,  nanoseconds(), nothing};
   }
   for (;;) {

@@ -399,7 +399,8 @@ GMPI_NOINLINE void finish_request(Team team, Call call, const Comm &comm, std::u
   if (is_done_already<Team>(index))
     return end_request(team, call, index, data);
   if (team.leads())
-    team.shared().wait = {Wait::request_done, call, &comm, index, 0, 0, 0, rank, tag, 0, nothing};
+    team.shared().wait = {
+        Wait::request_done, call, &comm, nullptr, index, 0, 0, 0, rank, tag, 0, nothing};
   wait_for(team);
   end_request(team, call, index, data);
 }

@@ -48,7 +48,7 @@ void RelayRounds::deliver(const RelayRecord &record, const std::uint64_t *data) 
   std::uint64_t *to = part_of(round, record.more);
   for (std::uint32_t p = record.count; p-- > 0;)
     store_packet(to + (1 + p) * packet_words, data[p], round);
-  store_packet(to, 0, round);
+  store_packet(to, record.count, round);
 }
 
 } // namespace gmpi::peer

@@ -85,6 +85,12 @@ GMPI_HOST_DEVICE inline std::uint32_t rounds_of(const Round &round) {
              ? 1
              : static_cast<std::uint32_t>((round.length + round_bytes - 1) / round_bytes);
 }
+/// Whether `rank` has data for the others; `root`: as Round has it.
+GMPI_HOST_DEVICE inline bool sends_data(int root, int rank) { return root < 0 || root == rank; }
+/// The packets of a call's only round.
+GMPI_HOST_DEVICE inline std::uint32_t data_packets(const Round &round) {
+  return (round.bytes + packet_bytes - 1) / packet_bytes;
+}
 
 } // namespace peer
 } // namespace gmpi

@@ -189,9 +189,8 @@ GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest,
   unsigned long long high = shared.step.high;
   if (team.leads()) {
     sent = shared.step.transfer;
-    shared.wait = {
-        Wait::slots, call, &comm, nothing, comm.peer_of[dest], sent.first, sent.first + high,
-        dest,        tag,  0,     nothing};
+    shared.wait = {Wait::slots,       call, &comm, nullptr, nothing, comm.peer_of[dest], sent.first,
+                   sent.first + high, dest, tag,   0,       nothing};
   }
   wait_for(team);
   if (team.leads())

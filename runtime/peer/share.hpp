@@ -20,9 +20,10 @@ struct Wait {
   enum For : std::uint32_t { request_done, slots, others, message } what;
   Call call;
   const Comm *comm;
+  const Round *round;    ///< of a collective call, its first; else null
   std::uint32_t request; ///< or `nothing`
   std::uint32_t channel;
-  unsigned long long first, until; ///< slot numbers; or, the latter, a collective call's round
+  unsigned long long first, until; ///< slot numbers
   int rank, tag;                   ///< for reports; of a collective call, its root
   unsigned long long since;
   std::uint32_t told; ///< the request slot under which the proxy knows of it, or `nothing`

@@ -31,6 +31,23 @@ GMPI_DEVICE bool all_have_begun(std::uint64_t *memory, std::uint32_t number, int
   return all;
 }
 
+/// The same of `round`; where it is a call's only one, they have begun it with as much as this rank
+/// wants of them. One with less is waited for, and told of.
+GMPI_DEVICE bool all_have_begun(const Round &round) {
+  const bool wants = round.out != nullptr && round.length <= round_bytes;
+  const std::uint32_t wanted = wants ? data_packets(round) : 0;
+  bool all = true;
+  GMPI_NO_UNROLL
+  for (int from = 0; from < round.size; ++from) {
+    if (from == round.rank)
+      continue;
+    const Packet hello = Packet::load(part_at(round, round.rank, from));
+    const bool enough = hello.data() >= wanted || !sends_data(round.root, from);
+    all = all && (hello.shows(round.number) ? enough : hello.shows_since(round.number));
+  }
+  return all;
+}
+
 /// What was written before that is there behind acquire_device().
 GMPI_DEVICE bool has_come(State &state, const Wait &wait, const Glance &seen) {
   switch (wait.what) {
@@ -39,8 +56,7 @@ GMPI_DEVICE bool has_come(State &state, const Wait &wait, const Glance &seen) {
   case Wait::slots:
     return are_free(state.channels[wait.channel].out_freed, wait.first, wait.until);
   default:
-    return all_have_begun(wait.comm->rounds[wait.comm->rank],
-                          static_cast<std::uint32_t>(wait.until), wait.comm->rank, wait.comm->size);
+    return all_have_begun(*wait.round);
   }
 }
 
