@@ -3,8 +3,8 @@
 // as they would.
 //
 // Invariant: that a rank has begun a round is told to all, in order. Its part follows when it is
-// whole. A part whose place a later round has taken is one that nobody has waited for: that round
-// could not have begun else.
+// whole, and only then the round's first packet says how many it has. A part whose place a later
+// round has taken is one that nobody has waited for: that round could not have begun else.
 #pragma once
 
 #include "host_packets.hpp"

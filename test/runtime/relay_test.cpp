@@ -290,16 +290,19 @@ TEST_F(RelayedRounds, that_a_round_has_begun_is_told_at_once_and_the_part_when_i
   EXPECT_TRUE(relay(1));
   for (int to : {0, 2}) {
     EXPECT_TRUE(shows(to, 1, 1, 0));
+    EXPECT_EQ(device::Packet::load(at(to, 1, 1, 0)).data(), 0u); // nothing that it could read yet
     EXPECT_FALSE(shows(to, 1, 1, 1));
   }
   EXPECT_FALSE(relay(1));
   write(1, 1, 1);
   EXPECT_TRUE(relay(1));
-  for (int to : {0, 2})
+  for (int to : {0, 2}) {
+    EXPECT_EQ(device::Packet::load(at(to, 1, 1, 0)).data(), 3u);
     for (std::uint32_t p = 0; p < 3; ++p) {
       ASSERT_TRUE(shows(to, 1, 1, 1 + p));
       EXPECT_EQ(device::Packet::load(at(to, 1, 1, 1 + p)).data(), 100u + p);
     }
+  }
   EXPECT_FALSE(relay(1));
   begin(1, 2, 0);
   EXPECT_TRUE(relay(1));
