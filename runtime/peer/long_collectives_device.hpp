@@ -295,7 +295,7 @@ template <std::uint32_t each> GMPI_DEVICE void write_ahead(const CarriedCall &ca
     if (s < rounds_unasked * round_sections)
       continue;
     while (!begun) {
-      begun = all_have_begun(call.memory, call.number, call.rank, call.size);
+      begun = all_have_begun(call.round);
       relax();
     }
     Group<each>(call, s).write();

@@ -20,19 +20,9 @@ GMPI_DEVICE std::uint64_t *part_at(const Round &round, int to, int from) {
   return part_of_round(memory_of(round, to), round.number, round.size, from);
 }
 
-/// Whether all ranks but this one, of `size`, show that they have begun round `number`, in this
-/// one's `memory`; of a call of several rounds, they may have come as far as to take its place.
-GMPI_DEVICE bool all_have_begun(std::uint64_t *memory, std::uint32_t number, int rank, int size) {
-  bool all = true;
-  GMPI_NO_UNROLL
-  for (int from = 0; from < size; ++from)
-    if (from != rank)
-      all = all && Packet::load(part_of_round(memory, number, size, from)).shows_since(number);
-  return all;
-}
-
-/// The same of `round`; where it is a call's only one, they have begun it with as much as this rank
-/// wants of them. One with less is waited for, and told of.
+/// Whether all ranks but this one show that they have begun `round`; of a call of several, they may
+/// have come as far as to take its place. A call's only one they have begun with as much as this
+/// rank wants of them: one with less is waited for, and told of.
 GMPI_DEVICE bool all_have_begun(const Round &round) {
   const bool wants = round.out != nullptr && round.length <= round_bytes;
   const std::uint32_t wanted = wants ? data_packets(round) : 0;
