@@ -49,4 +49,5 @@ int main(int argc, char **argv) {
 // BLOCK: gmpi: rank 0: waits in MPI_Allreduce (block scope, {{[^ ]*}}:22, for {{[0-9]+}} s) for rank 1, which has finished{{$}}
 // THREAD: gmpi: rank 0: waits in MPI_Allreduce (thread scope, {{[^ ]*}}:26, for {{[0-9]+}} s) for rank 1, which has finished{{$}}
 // BCAST: gmpi: rank 0: waits in MPI_Bcast, root rank 1 (grid scope, {{[^ ]*}}:29, for {{[0-9]+}} s), and all other ranks have finished{{$}}
-// MORE: rank {{[01]}} ends
+// MORE-DAG: rank 0 ends
+// MORE-DAG: rank 1 ends
