@@ -35,6 +35,7 @@ enum class GridCommand : std::uint32_t {
   copy,     ///< help with launch->task, then arrive again
   deliver,  ///< copy launch->broadcast to each thread's own receive buffer, then arrive again
   promote,  ///< the last event was a departure: one of you makes the call
+  rest,     ///< this takes a while: look less often
   exchange, ///< carry your packets of a collective call's only round, and meet; then it is over
   lead,     ///< (never stored) this block makes the call
 };
@@ -141,16 +142,27 @@ GMPI_DEVICE bool is_after(std::uint32_t a, std::uint32_t b) {
 /// its functions have saved would be far away when they return.
 GMPI_DEVICE GridCommand await_command(BlockState &block) {
   LaunchState &launch = *block.launch;
+  bool rests = false;
   for (;;) {
     unsigned long long loaded;
     std::uint32_t word;
-    do {
+    GMPI_NO_UNROLL
+    for (;;) {
       loaded = load_relaxed_device(&launch.command);
       word = static_cast<std::uint32_t>(loaded);
-    } while (!is_after(word >> command_bits, block.round) && (relax(), true));
+      if (is_after(word >> command_bits, block.round))
+        break;
+      if (rests)
+        doze();
+      else
+        relax();
+    }
     block.round = word >> command_bits;
     block.result.error = static_cast<std::int32_t>(loaded >> 32);
     auto command = static_cast<GridCommand>(word & ((1u << command_bits) - 1));
+    rests = command == GridCommand::rest;
+    if (rests)
+      continue;
     if (command != GridCommand::promote)
       return command;
     if (atomicExch(&launch.claimed, 1u) == 0)
@@ -243,6 +255,14 @@ GMPI_DEVICE void give_command(BlockState &block, GridCommand what,
                               std::int32_t error = MPI_SUCCESS) {
   if (block.living_blocks > 1)
     store_relaxed_device(&block.launch->command, command_word(++block.round, what, error));
+}
+/// Has the waiting blocks look less often until they are given a command, where the call moves so
+/// many bytes: a hundred of them that look all the time slow down what is moved meanwhile.
+template <Scope S> GMPI_DEVICE void let_rest(BlockState &block, std::uint32_t bytes) {
+  constexpr std::uint32_t least = 8192;
+  if constexpr (S == Scope::grid)
+    if (bytes >= least)
+      give_command(block, GridCommand::rest);
 }
 GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long arrived,
                          std::int32_t error = MPI_SUCCESS) {

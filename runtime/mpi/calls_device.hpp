@@ -17,11 +17,11 @@ namespace gmpi::device {
 namespace quick {
 /// All of a block carry what their first warp has begun.
 template <Scope S> GMPI_NOINLINE Begun carry_step() { return peer::carry_last_step<S>(); }
-template <Scope S, bool stretches> GMPI_NOINLINE Begun write_span() {
-  return peer::write_span<S, stretches>();
+template <Scope S, bool dense> GMPI_NOINLINE Begun write_span() {
+  return peer::write_span<S, dense>();
 }
-template <Scope S, bool stretches> GMPI_NOINLINE Begun read_span() {
-  return peer::read_span<S, stretches>();
+template <Scope S, bool dense> GMPI_NOINLINE Begun read_span() {
+  return peer::read_span<S, dense>();
 }
 template <Scope S> GMPI_NOINLINE Begun write_together() { return device::write_together<S>(); }
 template <Scope S> GMPI_NOINLINE Begun read_together() { return device::read_together<S>(); }
@@ -68,7 +68,7 @@ GMPI_DEVICE Begun begin_together(const Arguments &a, Meanwhile meanwhile, Begin 
 
 /// Whether all of a block are to carry a span.
 GMPI_DEVICE bool is_span(Begun begun) {
-  return begun == Begun::spanning || begun == Begun::stretching;
+  return begun == Begun::spanning || begun == Begun::bundling;
 }
 /// They do. Return how far the call has come then.
 template <Scope S> GMPI_DEVICE Begun write_span(Begun begun) {

@@ -70,7 +70,7 @@ GMPI_DEVICE void send_by(Route &route, int tag, const void *data, std::uint32_t 
   const std::uint32_t few =
       header_packets + alone_at_once < all ? header_packets + alone_at_once : all;
   write_data_alone(to, lap, header_packets, few, data, bytes);
-  const Header header{MessageKind::eager, route.context, 0, 0, tag, bytes, after};
+  const Header header{MessageKind::eager, route.context, 0, 0, tag, bytes, after, false};
   GMPI_UNROLL
   for (std::uint32_t p = 0; p < header_packets; ++p)
     store_packet(to + p * packet_words, pack_header(header, p), lap);

@@ -37,6 +37,24 @@ struct Packet {
   GMPI_DEVICE std::uint64_t data() const { return (low & 0xffffffffu) | high << 32; }
 };
 
+/// A dense packet: a word, and half of another.
+struct DensePacket {
+  std::uint64_t word, half; ///< with its lap above
+
+  GMPI_DEVICE static DensePacket load(const std::uint64_t *from) {
+    DensePacket packet;
+    load_whole(from, packet.word, packet.half);
+    return packet;
+  }
+  GMPI_DEVICE bool shows(std::uint32_t lap) const {
+    return static_cast<std::uint32_t>(half >> 32) == lap;
+  }
+};
+GMPI_DEVICE void store_dense(std::uint64_t *to, std::uint64_t word, std::uint32_t half,
+                             std::uint32_t lap) {
+  store_whole(to, word, half | std::uint64_t(lap) << 32);
+}
+
 /// Up to eight bytes of the `left` that there are at `from`.
 GMPI_DEVICE std::uint64_t load_data(const unsigned char *from, unsigned long long left) {
   if (left >= 8 && (reinterpret_cast<std::uint64_t>(from) & 7) == 0)
@@ -71,8 +89,7 @@ struct Window {
       : ring(t.ring),
         base(static_cast<std::uint32_t>(t.first + low) % channel_slots * slot_packets),
         lap(lap_of(t.first + low)) {
-    unsigned long long all =
-        t.header.kind == MessageKind::announced ? header_packets : packets_for(t.header.bytes);
+    unsigned long long all = packets_of(t.header);
     unsigned long long end = high * slot_packets < all ? high * slot_packets : all;
     count = static_cast<std::uint32_t>(end - low * slot_packets);
   }
@@ -243,9 +260,50 @@ GMPI_DEVICE void read_whole(const Window &window, const DataWindow &data, std::u
   }
 }
 
+/// Reads the packets of a dense message, from number `p` of all on, whose data goes wherever it
+/// may, or not all of it.
+GMPI_OUT_OF_LINE void read_dense(const Transfer &t, unsigned long long low, unsigned long long high,
+                                 std::uint32_t p, std::uint32_t size) {
+  const Window window(t, low, high);
+  const unsigned long long bytes = t.readable();
+  const auto store = [&](unsigned long long at, unsigned long long most, std::uint64_t value) {
+    if (at < bytes)
+      store_data(t.data + at, bytes - at < most ? bytes - at : most, value);
+  };
+  GMPI_NO_UNROLL
+  for (; p < window.count; p += size) {
+    const auto place = static_cast<std::uint32_t>(low * slot_packets) + p;
+    if (place < dense_head)
+      continue;
+    const std::uint32_t number = place - dense_head, bundle = number / bundle_packets;
+    if (bundle >= t.header.bytes / bundle_bytes) {
+      const std::uint32_t left =
+          number - static_cast<std::uint32_t>(t.header.bytes / bundle_bytes) * bundle_packets;
+      store(t.header.bytes / bundle_bytes * bundle_bytes + std::size_t(left) * packet_bytes,
+            packet_bytes, await_packet(window.place(p), window.lap_at(p)));
+      continue;
+    }
+    DensePacket packet;
+    while (!(packet = DensePacket::load(window.place(p))).shows(window.lap_at(p)))
+      relax();
+    const std::uint32_t row = number / 32 % 4;
+    const unsigned long long at = bundle * bundle_bytes + number % 32 * 16;
+    if (row < 3) {
+      store(at + row * 512, 8, packet.word);
+      store(at + row * 512 + 8, 4, packet.half);
+    } else {
+      store(at + 12, 4, packet.word);
+      store(at + 512 + 12, 4, packet.word >> 32);
+      store(at + 1024 + 12, 4, packet.half);
+    }
+  }
+}
+
 /// One member's share of reading the same. The header has been read.
 GMPI_DEVICE void read_packets(const Transfer &t, unsigned long long low, unsigned long long high,
                               std::uint32_t rank, std::uint32_t size) {
+  if (t.header.dense)
+    return read_dense(t, low, high, rank, size);
   const Window window(t, low, high);
   const DataWindow data(t.data, low, t.readable());
   const std::uint32_t headers = low == 0 ? header_packets : 0;

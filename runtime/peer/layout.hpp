@@ -5,12 +5,13 @@
 // Invariant: a channel leads from one rank to another, through a ring of slots in the receiver's
 // memory. Sixteen bytes, a packet, carry eight of data and, twice, their lap's number: half a
 // packet arrives as one, so a packet whose two laps are right is whole and new, and nothing else
-// guards it: no flag, no fence. A message takes whole slots that follow each other, its header the
-// first packets. The sender writes slot number q once the receiver has freed it q / channel_slots
-// times. A message's slots are carried portion by portion, from its first: the sender begins a
-// portion when all its slots are free, and writes it whole; so where a portion's first packet is
-// there, the rest is on its way. (Between ranks of one host, the data of an announced message lies
-// there as it is: portions_device.hpp.)
+// guards it: no flag, no fence. (Between GPUs, where all sixteen arrive as one, a dense packet
+// carries twelve, and its lap once.) A message takes whole slots that follow each other, its header
+// the first packets. The sender writes slot number q once the receiver has freed it q /
+// channel_slots times. A message's slots are carried portion by portion, from its first: the sender
+// begins a portion when all its slots are free, and writes it whole; so where a portion's first
+// packet is there, the rest is on its way. (Between ranks of one host, the data of an announced
+// message lies there as it is: portions_device.hpp.)
 //
 // Two channels lead from each rank to each. Of the common one, whoever sends takes slots by an
 // atomic. The owned one belongs to one block, or launch, at a time, which needs none. A message
@@ -34,6 +35,16 @@ constexpr std::uint32_t header_packets = 3;
 /// Data of a message that takes one slot.
 constexpr std::uint32_t slot_bytes = (slot_packets - header_packets) * packet_bytes;
 constexpr std::uint32_t portion_slots = 16;
+/// What a warp carries in four dense packets of each lane: three rows of 32 words of sixteen bytes.
+/// Each of a lane's first three packets has twelve bytes of its word in that row; the fourth, the
+/// last four of all three.
+constexpr std::uint32_t bundle_packets = 4 * 32, bundle_bytes = 3 * 32 * 16;
+/// Of a dense message, what is before the bundles, so that these begin at an address for 128 bytes.
+/// The header is the first of it, and the rest means nothing. What is left of the data behind the
+/// last whole bundle follows in packets that are not dense.
+constexpr std::uint32_t dense_head = 8;
+/// The shortest message that may be dense.
+constexpr std::uint32_t least_dense = 2 * bundle_bytes;
 /// Longer messages are announced, and sent when a receive has matched.
 constexpr std::uint32_t eager_bytes = 65536;
 constexpr std::uint32_t max_peers = 64;               ///< ranks that a rank's kernels reach
@@ -68,9 +79,15 @@ constexpr std::uint32_t round_places = 8, rounds_ahead = round_places / 2,
 GMPI_HOST_DEVICE constexpr std::uint64_t packets_for(std::uint64_t bytes) {
   return header_packets + (bytes + packet_bytes - 1) / packet_bytes;
 }
-GMPI_HOST_DEVICE constexpr std::uint64_t slots_for(std::uint64_t bytes) {
-  return (packets_for(bytes) + slot_packets - 1) / slot_packets;
+GMPI_HOST_DEVICE constexpr std::uint64_t dense_packets_for(std::uint64_t bytes) {
+  return dense_head + bytes / bundle_bytes * bundle_packets +
+         (bytes % bundle_bytes + packet_bytes - 1) / packet_bytes;
 }
+GMPI_HOST_DEVICE constexpr std::uint64_t slots_for(std::uint64_t bytes, bool dense = false) {
+  const std::uint64_t packets = dense ? dense_packets_for(bytes) : packets_for(bytes);
+  return (packets + slot_packets - 1) / slot_packets;
+}
+static_assert(least_dense > slot_bytes && slots_for(least_dense, true) <= slots_for(least_dense));
 
 /// What the packets of slot number `slot` carry.
 GMPI_HOST_DEVICE constexpr std::uint32_t lap_of(unsigned long long slot) {
@@ -143,20 +160,25 @@ static_assert(channel_slots < 1u << (owned_bits - 2));
 struct Header {
   MessageKind kind;
   std::uint32_t context; ///< of the communicator; below 2^context_bits
-  std::uint16_t request; ///< the sender's, where it waits for the match
+  std::uint16_t request; ///< the sender's, where it waits for the match; of an eager one, not told
   std::uint16_t serial;  ///< and which use of it
   std::int32_t tag;
   std::uint64_t bytes; ///< below 2^48
   std::uint64_t after; ///< as far the receiver must have come in the other channel: a slot number;
                        ///< where that is the owned channel, its last bits
+  bool dense;          ///< of an eager one: its data is in dense packets
 };
+/// Of an eager message's first word, instead of a request: that it is dense.
+constexpr std::uint64_t dense_bit = std::uint64_t(1) << 63;
 
 /// The data word of one of a message's first packets. Packet 0: tag, context, kind, request.
 GMPI_HOST_DEVICE inline std::uint64_t pack_header(const Header &header, std::uint32_t packet) {
   static_assert(max_requests <= 1u << 10 && std::uint32_t(MessageKind::data) < 1u << 2 &&
                 32 + context_bits + 2 + 10 == 64);
+  const std::uint64_t request =
+      header.kind == MessageKind::eager ? std::uint64_t(header.dense) << 9 : header.request;
   return packet == 0 ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
-                           std::uint64_t(header.kind) << 52 | std::uint64_t(header.request) << 54
+                           std::uint64_t(header.kind) << 52 | request << 54
          : packet == 1 ? header.bytes | std::uint64_t(header.serial) << 48
                        : header.after;
 }
@@ -166,7 +188,10 @@ GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t 
   header.tag = static_cast<std::int32_t>(first);
   header.context = static_cast<std::uint32_t>(first >> 32 & ((1u << context_bits) - 1));
   header.kind = static_cast<MessageKind>(first >> 52 & 3);
-  header.request = static_cast<std::uint16_t>(first >> 54);
+  if (header.kind == MessageKind::eager)
+    header.dense = (first & dense_bit) != 0;
+  else
+    header.request = static_cast<std::uint16_t>(first >> 54);
   header.bytes = second & ((std::uint64_t(1) << 48) - 1);
   header.serial = static_cast<std::uint16_t>(second >> 48);
   header.after = third;
@@ -175,7 +200,13 @@ GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t 
 
 /// A message's slots, from when its header has been seen, where they carry packets.
 GMPI_HOST_DEVICE constexpr unsigned long long slots_of(const Header &header) {
-  return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes);
+  return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes, header.dense);
+}
+/// And its packets.
+GMPI_HOST_DEVICE constexpr unsigned long long packets_of(const Header &header) {
+  return header.kind == MessageKind::announced ? header_packets
+         : header.dense                        ? dense_packets_for(header.bytes)
+                                               : packets_for(header.bytes);
 }
 
 /// Data in a plain portion: all but the place of a header, which only the first portion has, but
@@ -266,9 +297,10 @@ struct alignas(16) Route {
   int dest;
   std::uint32_t extent;  ///< of the datatype, in bytes
   std::uint32_t longest; ///< how many such elements go by it
-  std::uint32_t context : context_bits, size : 32 - context_bits; ///< of the communicator
-  unsigned long long next, free_until;                            ///< as in a sender's Line
-  unsigned long long *order; ///< the sender's word for both channels
+  std::uint32_t context : context_bits, size : 31 - context_bits; ///< of the communicator
+  std::uint32_t near : 1;              ///< the channel is in a GPU's memory
+  unsigned long long next, free_until; ///< as in a sender's Line
+  unsigned long long *order;           ///< the sender's word for both channels
   std::uint64_t *out;
 };
 static_assert(sizeof(Route) == 64);

@@ -161,10 +161,11 @@ GMPI_DEVICE Begun take_next(State &state, Source &known, const Next &next, const
     request.header = next.header();
     note_state(request, RequestState::done);
     note_request<S>(encode_request({index, peer_device, serial}), share);
-    end_taking<S>(known, next.at, next.by_owned, by_warp, data, bytes, Begun::answered);
+    end_taking<S>(known, next.at, next.by_owned, by_warp, data, bytes, request.header.dense,
+                  Begun::answered);
   }
   __syncwarp();
-  return by_warp ? Begun::answered : way_of_span(bytes, data, slot);
+  return by_warp ? Begun::answered : way_of_span(next.header().dense);
 }
 
 /// So often it looks where the one before has found its message: this one's may come at once, and a
@@ -198,6 +199,7 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a, bool may_mat
     const bool takes = next.arrived && wanted.is(header, known.peer) &&
                        header.kind == MessageKind::eager && header.bytes <= room &&
                        is_in_words(a.recv_buffer, header.bytes) &&
+                       (!header.dense || is_in_eights(a.recv_buffer)) &&
                        !__any_sync(whole_warp, summary.kept != 0);
     const bool gives = next.arrived && may_match && has_data(header);
     if (takes || gives) {

@@ -72,7 +72,8 @@ GMPI_DEVICE Transfer announcement(std::uint32_t comm_context, std::uint32_t slot
               static_cast<std::uint16_t>(serial),
               tag,
               bytes,
-              after};
+              after,
+              false};
   return t;
 }
 /// Announces it. A warp.

@@ -27,10 +27,6 @@ bool copy_packets(std::uint64_t *ring, unsigned long long first, unsigned long l
   return true;
 }
 
-std::uint64_t packets_of(const Header &header) {
-  return header.kind == MessageKind::announced ? header_packets : packets_for(header.bytes);
-}
-
 constexpr std::uint32_t wants_answer = 1u << 31;
 
 } // namespace

@@ -54,6 +54,7 @@ GMPI_OUT_OF_LINE void own_channel(State &state, Routes &routes, std::uint32_t i,
   route.longest = eager_bytes / extent;
   route.context = comm.context;
   route.size = static_cast<std::uint32_t>(comm.size);
+  route.near = peer < state.near_peers;
 }
 
 /// Has the next messages to that rank take a route, if they can, and looks for `slots` slots there.

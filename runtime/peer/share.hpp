@@ -50,6 +50,7 @@ struct Span {
   std::uint32_t bytes;
   Begun then;                       ///< how far its call has come when it has been carried
   std::uint32_t route;              ///< of one that is written
+  unsigned long long free_until;    ///< of that
   std::uint32_t peer;               ///< of one that is read: whose channels are held
   unsigned long long common, owned; ///< and how far they are read then
   std::uint32_t told;               ///< when it has been written: waits that the proxy knows of

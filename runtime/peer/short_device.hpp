@@ -70,18 +70,24 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
   const std::uint64_t order = load_relaxed_device(route.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
   const std::uint64_t words = by_warp ? load_words(data, bytes, lane) : 0;
-  if (!by_warp && lane == 0) {
-    Span &span = block_state().peer.span;
-    span.ring = route.out;
-    span.freed = nullptr;
-    span.data = static_cast<unsigned char *>(const_cast<void *>(data));
-    span.first = route.next;
-    span.bytes = bytes;
-    span.then = then;
-    span.route = i;
+  std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
+                                                             << 32; // as pack_header()
+  bool dense = false;
+  if (!by_warp) {
+    dense = may_be_dense(bytes, data, route);
+    if (lane == 0) {
+      Span &span = block_state().peer.span;
+      span.ring = route.out;
+      span.freed = nullptr;
+      span.data = static_cast<unsigned char *>(const_cast<void *>(data));
+      span.first = route.next;
+      span.bytes = bytes;
+      span.then = then;
+      span.route = i;
+      span.free_until = route.free_until;
+      head |= dense ? dense_bit : 0;
+    }
   }
-  const std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
-                                                                   << 32; // as pack_header()
   const std::uint64_t value = lane == 0   ? head
                               : lane == 1 ? bytes
                               : lane == 2 ? common_of(order)
@@ -89,7 +95,7 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
   if (lane < header_packets + (by_warp ? (bytes + packet_bytes - 1) / packet_bytes : 0))
     store_packet(packet_at(route.out, route.next, lane), value, lap_of(route.next));
   if (!by_warp)
-    return way_of_span(bytes, data, route.next);
+    return way_of_span(dense);
   __syncwarp(); // the data has been read, and the route
   if (lane == 0) {
     increase_relaxed_device(route.order, one_owned);
@@ -187,10 +193,13 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
 /// are to, and the call returns `then`. Lane 0.
 template <Scope S>
 GMPI_DEVICE void end_taking(Source &known, Position at, bool by_owned, bool by_warp, void *data,
-                            std::uint32_t bytes, Begun then) {
+                            std::uint32_t bytes, bool dense, Begun then) {
   const unsigned long long slot = by_owned ? at.owned : at.common;
   std::uint32_t *const freed = known.freed[by_owned ? 1 : 0];
-  (by_owned ? at.owned : at.common) += by_warp ? 1 : slots_for(bytes);
+  unsigned long long slots = by_warp ? 1 : slots_for(bytes);
+  if (dense)
+    slots = slots_for(bytes, true);
+  (by_owned ? at.owned : at.common) += slots;
   known.word = at.word();
   known.owned = at.owned;
   if (by_warp) {
@@ -273,6 +282,15 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   const std::uint64_t room = std::uint64_t(static_cast<std::uint32_t>(count)) * known.extent;
   std::uint64_t first, second; // of the header
   bool by_owned;
+  const auto end = [&](bool by_warp, bool dense) {
+    if (lane != 0)
+      return;
+    const auto bytes = static_cast<std::uint32_t>(second);
+    if (want_status)
+      note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
+    end_taking<S>(known, at, by_owned, by_warp, data, bytes, dense,
+                  want_status ? Begun::answered : Begun::over);
+  };
   GMPI_NO_UNROLL
   for (unsigned turns = 1;; ++turns) {
     const unsigned in_owned = __ballot_sync(whole_warp, owned.shows(lap_owned));
@@ -287,7 +305,12 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
           common = owned;
         first = of_lane(common.data(), 0);
         second = of_lane(common.data(), 1);
-        if (((first ^ wanted) & ~ignored) != 0 || second > room || (second & 3) != 0) {
+        const std::uint64_t unlike = (first ^ wanted) & ~ignored;
+        if (unlike != 0 || second > room || (second & 3) != 0) {
+          if (unlike == dense_bit && second <= room && (second & 3) == 0 && is_in_eights(data)) {
+            end(false, true);
+            return Begun::bundling;
+          }
           const Header header = unpack_header(first, second, 0);
           if (lane == 0)
             block.peer.arrived = {at.common, at.owned,
@@ -319,17 +342,11 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   }
   const auto bytes = static_cast<std::uint32_t>(second);
   const bool by_warp = bytes <= warp_bytes;
-  const unsigned long long slot = by_owned ? at.owned : at.common;
   if (by_warp)
     store_words(data, bytes, lane, common.data());
   __syncwarp();
-  if (lane == 0) {
-    if (want_status)
-      note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
-    end_taking<S>(known, at, by_owned, by_warp, data, bytes,
-                  want_status ? Begun::answered : Begun::over);
-  }
-  return !by_warp ? way_of_span(bytes, data, slot) : want_status ? Begun::answered : Begun::over;
+  end(by_warp, false);
+  return !by_warp ? Begun::spanning : want_status ? Begun::answered : Begun::over;
 }
 static_assert(warp_bytes == 232);
 

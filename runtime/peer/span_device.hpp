@@ -1,6 +1,6 @@
 // What all of a block do of a short message whose slots its first warp has found: they write it, or
-// read its data: packets of whole words of four bytes at an address for such, in slots that follow
-// each other.
+// read its data: packets of whole words of four bytes at an address for such, or dense ones of
+// words of eight, in slots that follow each other.
 //
 // Invariant: what is written or read meanwhile is nobody else's: the route's slots, or the channels
 // of block.peer.span, which are held until it is on its way. The functions here call none: those
@@ -29,6 +29,14 @@ struct SpanWindow {
         base(static_cast<std::uint32_t>(span.first) % channel_slots * slot_packets +
              header_packets),
         lap(lap_of(span.first)), bytes(span.bytes) {}
+  /// Has it begin behind a dense span's bundles.
+  GMPI_DEVICE void skip_bundles() {
+    const std::uint32_t skipped = bundles();
+    base += dense_head - header_packets + skipped * bundle_packets;
+    data += skipped * bundle_bytes;
+    bytes -= skipped * bundle_bytes;
+  }
+  GMPI_DEVICE std::uint32_t bundles() const { return bytes / bundle_bytes; }
   GMPI_DEVICE std::uint32_t packets() const { return (bytes + packet_bytes - 1) / packet_bytes; }
   GMPI_DEVICE std::uint64_t *place(std::uint32_t p) const {
     return ring + std::size_t((base + p) % ring_packets) * packet_words;
@@ -104,141 +112,205 @@ GMPI_DEVICE void read_span(const SpanWindow &window, std::uint32_t p, std::uint3
   }
 }
 
-/// A stretch of a span's packets that a warp writes or reads at a time, `each` in a lane; eight
-/// bytes each, at an address for such, and all their places follow from the first one's.
-template <std::uint32_t each> struct Stretch {
-  static constexpr std::uint32_t packets = each * 32;
-  std::uint64_t *place;     ///< of this lane's first
-  unsigned long long *data; ///< its own
+/// Sixteen bytes of the user's.
+struct alignas(16) Sixteen {
+  std::uint64_t low, high;
+};
+
+/// A stretch of a dense span's bundles that a warp writes or reads at a time, `each` of them. All
+/// of a lane's packets and words follow from where its first are. `sixteens`: the data is at an
+/// address for sixteen bytes; else, for eight.
+template <std::uint32_t each, bool sixteens> struct Stretch {
+  static constexpr std::uint32_t rows = 3;
+  std::uint64_t *place; ///< of this lane's first packet
+  unsigned char *data;  ///< its first word
   std::uint32_t lap;
 
-  GMPI_DEVICE Stretch(const SpanWindow &window, std::uint32_t number)
-      : place(window.place(number * packets + lane_index())),
-        data(reinterpret_cast<unsigned long long *>(window.data) + number * packets + lane_index()),
-        lap(window.lap_at(number * packets)) {}
+  /// From bundle `bundle` on.
+  GMPI_DEVICE Stretch(const SpanWindow &window, std::uint32_t bundle)
+      : place(window.ring +
+              (window.base - header_packets + dense_head + bundle * bundle_packets + lane_index()) *
+                  packet_words),
+        data(window.data + bundle * bundle_bytes + lane_index() * sizeof(Sixteen)),
+        lap(window.lap) {}
 
+  GMPI_DEVICE std::uint64_t *packet(std::uint32_t i) const { return place + i * 32 * packet_words; }
+  GMPI_DEVICE unsigned char *word(std::uint32_t i) const { return data + i * 32 * sizeof(Sixteen); }
   /// Of one that is written.
-  GMPI_DEVICE void load(std::uint64_t (&values)[each]) const {
+  GMPI_DEVICE void load(Sixteen (&words)[each * rows]) const {
     GMPI_UNROLL
-    for (std::uint32_t i = 0; i < each; ++i)
-      values[i] = data[32 * i];
+    for (std::uint32_t i = 0; i < each * rows; ++i)
+      if constexpr (sixteens) {
+        words[i] = *reinterpret_cast<const Sixteen *>(word(i));
+      } else {
+        words[i].low = reinterpret_cast<const unsigned long long *>(word(i))[0];
+        words[i].high = reinterpret_cast<const unsigned long long *>(word(i))[1];
+      }
   }
-  GMPI_DEVICE void store(const std::uint64_t (&values)[each]) const {
+  GMPI_DEVICE void store(const Sixteen (&words)[each * rows]) const {
     GMPI_UNROLL
-    for (std::uint32_t i = 0; i < each; ++i)
-      store_packet(place + 32 * i * packet_words, values[i], lap);
+    for (std::uint32_t k = 0; k < each; ++k) {
+      const Sixteen *its = words + k * rows;
+      GMPI_UNROLL
+      for (std::uint32_t row = 0; row < rows; ++row)
+        store_dense(packet(k * 4 + row), its[row].low, static_cast<std::uint32_t>(its[row].high),
+                    lap);
+      store_dense(packet(k * 4 + rows), its[0].high >> 32 | (its[1].high & 0xffffffff00000000u),
+                  static_cast<std::uint32_t>(its[2].high >> 32), lap);
+    }
   }
-  /// `meanwhile` is done while the `first` data is on its way.
+  /// `meanwhile` is done while the `first` words or packets are on their way.
+  template <bool reads, class Meanwhile>
+  GMPI_DEVICE void carry(bool first, Meanwhile meanwhile) const {
+    if constexpr (reads) {
+      read(first, meanwhile);
+    } else {
+      Sixteen words[each * rows];
+      load(words);
+      if (first)
+        meanwhile();
+      store(words);
+    }
+  }
   template <class Meanwhile> GMPI_DEVICE void read(bool first, Meanwhile meanwhile) const {
-    Packet found[each];
+    DensePacket found[each * 4];
     bool there;
     GMPI_NO_UNROLL
     do {
       GMPI_UNROLL
-      for (std::uint32_t i = 0; i < each; ++i)
-        found[i] = Packet::load(place + 32 * i * packet_words);
+      for (std::uint32_t i = 0; i < each * 4; ++i)
+        found[i] = DensePacket::load(packet(i));
       if (first)
         meanwhile();
       first = false;
       there = true;
       GMPI_UNROLL
-      for (std::uint32_t i = 0; i < each; ++i)
+      for (std::uint32_t i = 0; i < each * 4; ++i)
         there = there & found[i].shows(lap);
     } while (!there && (relax(), true));
     GMPI_UNROLL
-    for (std::uint32_t i = 0; i < each; ++i)
-      data[32 * i] = found[i].data();
+    for (std::uint32_t k = 0; k < each; ++k) {
+      const DensePacket *its = found + k * 4;
+      store_word(k * rows, its[0], static_cast<std::uint32_t>(its[rows].word));
+      store_word(k * rows + 1, its[1], static_cast<std::uint32_t>(its[rows].word >> 32));
+      store_word(k * rows + 2, its[2], static_cast<std::uint32_t>(its[rows].half));
+    }
+  }
+  GMPI_DEVICE void store_word(std::uint32_t i, const DensePacket &its, std::uint32_t last) const {
+    const Sixteen value{its.word, (its.half & 0xffffffffu) | std::uint64_t(last) << 32};
+    if constexpr (sixteens) {
+      *reinterpret_cast<Sixteen *>(word(i)) = value;
+    } else {
+      reinterpret_cast<unsigned long long *>(word(i))[0] = value.low;
+      reinterpret_cast<unsigned long long *>(word(i))[1] = value.high;
+    }
   }
 };
 
-/// As many packets of each thread are under way at a time. (A function's registers are those that
-/// its caller does not keep, half of all: of a packet that is read, four; of one that is written,
-/// two, and two of the one that is loaded meanwhile.)
-constexpr std::uint32_t few_packets = 2, some_packets = 4, most_packets = 8;
-
-/// How all of a block carry a span: in stretches, or not.
-GMPI_DEVICE Begun way_of_span(std::uint32_t bytes, const void *data, unsigned long long first) {
-  const std::uint32_t packets = (bytes + packet_bytes - 1) / packet_bytes;
-  const std::uint32_t base = static_cast<std::uint32_t>(first) % channel_slots * slot_packets;
-  const bool is_straight = (reinterpret_cast<std::uint64_t>(data) & 7) == 0 &&
-                           base + header_packets + packets <= SpanWindow::ring_packets;
-  return is_straight && packets > few_packets * block_threads() ? Begun::stretching
-                                                                : Begun::spanning;
-}
-
-/// This block's part of a span, but its last packets, in stretches. Returns from which on these
-/// are. `meanwhile`: as below.
-template <std::uint32_t each, bool reads, class Meanwhile>
-GMPI_DEVICE std::uint32_t carry_stretches(const SpanWindow &window, Meanwhile meanwhile) {
-  using Its = Stretch<each>;
-  const std::uint32_t all = window.bytes / packet_bytes / Its::packets;
+/// This block's part of a dense span's bundles. `meanwhile` is done by the first warp's lanes,
+/// while they wait for memory.
+template <std::uint32_t each, bool sixteens, bool reads, class Meanwhile>
+GMPI_DEVICE void carry_stretches(const SpanWindow &window, Meanwhile meanwhile) {
   const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
-  const std::uint32_t end = warp < warps ? all : 0; // a block's last warp may not be whole
-  if constexpr (reads) {
-    GMPI_NO_UNROLL
-    for (std::uint32_t i = warp; i < end; i += warps)
-      Its(window, i).read(i == warp, meanwhile);
-  } else if (warp < end) {
-    std::uint64_t values[each];
-    Its(window, warp).load(values);
-    meanwhile();
-    GMPI_NO_UNROLL
-    for (std::uint32_t i = warp; i < end; i += warps) {
-      std::uint64_t next[each] = {};
-      if (i + warps < end)
-        Its(window, i + warps).load(next);
-      Its(window, i).store(values);
-      GMPI_UNROLL
-      for (std::uint32_t k = 0; k < each; ++k)
-        values[k] = next[k];
-    }
-  }
-  return all * Its::packets;
+  const std::uint32_t bundles = warp < warps ? window.bundles() : 0; // the last may not be whole
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = warp * each; i + each <= bundles; i += warps * each)
+    Stretch<each, sixteens>(window, i).template carry<reads>(i == 0, meanwhile);
+  if (bundles % each != 0 && warp + 1 == warps) // the last, for who has done least
+    Stretch<1, sixteens>(window, bundles - 1).template carry<reads>(false, meanwhile);
 }
-/// In stretches of many packets, if that leaves some for each thread.
-template <bool reads, class Meanwhile>
-GMPI_DEVICE std::uint32_t carry_in_stretches(const SpanWindow &window, Meanwhile meanwhile) {
-  return window.packets() >= most_packets * block_threads()
-             ? carry_stretches<most_packets, reads>(window, meanwhile)
-             : carry_stretches<some_packets, reads>(window, meanwhile);
+template <bool sixteens, bool reads, class Meanwhile>
+GMPI_DEVICE void carry_bundles(const SpanWindow &window, Meanwhile meanwhile) {
+  if (window.bundles() > block_threads() / 32)
+    carry_stretches<2, sixteens, reads>(window, meanwhile);
+  else
+    carry_stretches<1, sixteens, reads>(window, meanwhile);
 }
 
-/// One thread's packets. `meanwhile` is done by the first warp's lanes, while they wait for memory.
-template <bool stretches, bool reads, class Meanwhile>
-GMPI_DEVICE void carry_packets(const SpanWindow &window, Meanwhile meanwhile) {
-  const std::uint32_t rank = thread_index(), size = block_threads(), packets = window.packets();
-  std::uint32_t done = 0;
-  if constexpr (stretches)
-    done = carry_in_stretches<reads>(window, meanwhile);
-  const auto if_not_yet = [&] {
-    if (done == 0)
-      meanwhile();
-  };
-  const bool eights = stretches || (reinterpret_cast<std::uint64_t>(window.data) & 7) == 0;
-  if constexpr (reads)
-    eights ? read_span<few_packets, true>(window, done + rank, packets, size, if_not_yet)
-           : read_span<few_packets, false>(window, done + rank, packets, size, if_not_yet);
-  else
-    eights ? write_span<few_packets, true>(window, done + rank, packets, size, if_not_yet)
-           : write_span<few_packets, false>(window, done + rank, packets, size, if_not_yet);
+/// Whether a message that all of a block write by a route may be dense.
+GMPI_DEVICE bool may_be_dense(std::uint32_t bytes, const void *data, const Route &route) {
+  return bytes >= least_dense && route.near != 0 && is_in_eights(data) &&
+         route.next % channel_slots + slots_for(bytes, true) <= channel_slots;
+}
+/// How all of a block carry a span.
+GMPI_DEVICE Begun way_of_span(bool dense) { return dense ? Begun::bundling : Begun::spanning; }
+
+/// As many packets of each thread's are under way at a time where they are not dense.
+constexpr std::uint32_t packets_at_once = 2;
+
+/// One thread's packets. `meanwhile`: as above.
+template <bool dense, bool reads, class Meanwhile>
+GMPI_DEVICE void carry_packets(SpanWindow window, Meanwhile meanwhile) {
+  const std::uint32_t rank = thread_index(), size = block_threads();
+  if constexpr (dense) {
+    const bool sixteens = (reinterpret_cast<std::uint64_t>(window.data) & 15) == 0;
+    sixteens ? carry_bundles<true, reads>(window, meanwhile)
+             : carry_bundles<false, reads>(window, meanwhile);
+    window.skip_bundles();
+    const std::uint32_t from_last = size - 1 - rank; // the first have more bundles
+    if constexpr (reads)
+      read_span<1, true>(window, from_last, window.packets(), size, [] {});
+    else
+      write_span<1, true>(window, from_last, window.packets(), size, [] {});
+  } else {
+    const std::uint32_t end = window.packets();
+    const bool eights = is_in_eights(window.data);
+    if constexpr (reads)
+      eights ? read_span<packets_at_once, true>(window, rank, end, size, meanwhile)
+             : read_span<packets_at_once, false>(window, rank, end, size, meanwhile);
+    else
+      eights ? write_span<packets_at_once, true>(window, rank, end, size, meanwhile)
+             : write_span<packets_at_once, false>(window, rank, end, size, meanwhile);
+  }
+}
+
+/// Looks whether slots behind those that a route's messages may take are free, too, where there are
+/// few of these: the next messages find some. A warp, whole.
+template <Scope S> GMPI_DEVICE void look_ahead(const Span &span) {
+  constexpr std::uint32_t few = 3 * slots_for(eager_bytes), at_once = 4;
+  const unsigned long long known = span.free_until;
+  if (known - span.first >= few)
+    return;
+  const std::uint32_t lane = lane_index();
+  const Routes &routes = routes_of<S>();
+  const std::uint32_t channel = routes.channel[span.route];
+  const std::uint32_t *const freed = context.peer->channels[channel].out_freed;
+  bool free[at_once];
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < at_once; ++i)
+    free[i] = is_free(freed, known + i * 32 + lane);
+  std::uint32_t more = 0;
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < at_once; ++i) {
+    const unsigned taken = ~__ballot_sync(whole_warp, free[i]);
+    if (more == i * 32)
+      more += taken != 0 ? static_cast<std::uint32_t>(__ffs(static_cast<int>(taken))) - 1 : 32;
+  }
+  if (lane == 0 && more != 0) {
+    routes_of<S>().route[span.route].free_until = known + more;
+    atomicMax(&context.peer->sending[channel].free_until, known + more);
+  }
 }
 
 /// Has all of the block, in whose number none is missing, write the data of block.peer.span.
 /// Returns how far its call has come then.
-template <Scope S, bool stretches> GMPI_DEVICE Begun write_span() {
+template <Scope S, bool dense> GMPI_DEVICE Begun write_span() {
   Span &span = block_state().peer.span;
   State &state = *context.peer;
-  const SpanWindow window(span);
   const std::uint32_t rank = thread_index();
-  carry_packets<stretches, false>(window, [&] {
+  carry_packets<dense, false>(SpanWindow(span), [&] {
     if (rank != 0)
       return;
-    const auto slots = static_cast<std::uint32_t>(slots_for(span.bytes));
+    const auto slots = static_cast<std::uint32_t>(slots_for(span.bytes, dense));
     Route &route = routes_of<S>().route[span.route];
     increase_relaxed_device(route.order, slots * one_owned);
     route.next = span.first + slots;
     count_call(state, span.bytes);
+    if constexpr (dense)
+      let_rest<S>(block_state(), span.bytes);
   });
+  if (dense && rank / 32 + 1 == block_threads() / 32)
+    look_ahead<S>(span);
   const Begun then = span.then;
   if (rank == 0)
     span.told = load_relaxed_device(&state.summary.told);
@@ -251,13 +323,15 @@ template <Scope S, bool stretches> GMPI_DEVICE Begun write_span() {
 }
 
 /// The same for reading it.
-template <Scope S, bool stretches> GMPI_DEVICE Begun read_span() {
+template <Scope S, bool dense> GMPI_DEVICE Begun read_span() {
   const Span &span = block_state().peer.span;
-  const SpanWindow window(span);
-  const std::uint32_t rank = thread_index();
-  carry_packets<stretches, true>(window, [&] {
-    if (rank == 0)
-      let_channels_go(*context.peer, span.peer, {span.common, span.owned});
+  const std::uint32_t rank = thread_index(), bytes = span.bytes;
+  carry_packets<dense, true>(SpanWindow(span), [&] {
+    if (rank != 0)
+      return;
+    let_channels_go(*context.peer, span.peer, {span.common, span.owned});
+    if constexpr (dense)
+      let_rest<S>(block_state(), bytes);
   });
   std::uint32_t *const freed = span.freed;
   const unsigned long long first = span.first;
@@ -267,7 +341,7 @@ template <Scope S, bool stretches> GMPI_DEVICE Begun read_span() {
     prepare_end<S>();
     tell_end_of_call<S>();
   }
-  free_share(freed, first, first + slots_for(window.bytes), rank, block_threads());
+  free_share(freed, first, first + slots_for(bytes, dense), rank, block_threads());
   return then;
 }
 

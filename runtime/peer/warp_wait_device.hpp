@@ -82,9 +82,9 @@ GMPI_DEVICE void read_as_warp(const Channel &channel, unsigned long long next, c
                               const Packet &packet, unsigned char *to, unsigned long long room) {
   const std::uint32_t lane = lane_index();
   const Transfer t{channel.in, channel.in_freed, next, to, room, header};
-  const std::uint64_t packets = packets_for(header.bytes);
+  const std::uint64_t packets = packets_of(header);
   const bool eights = (reinterpret_cast<std::uint64_t>(to) & 7) == 0 && header.bytes <= room;
-  if (packets > 32 && packets <= turn_packets && eights) {
+  if (packets > 32 && packets <= turn_packets && eights && !header.dense) {
     read_turn(channel.in, next, static_cast<std::uint32_t>(header.bytes), to);
   } else if (packets > 32) {
     read_share(t, 0, slots_of(header), lane, 32);

@@ -116,12 +116,12 @@ struct CallResult {
 /// use.
 struct LaunchState {
   unsigned long long membership; ///< blocks that have arrived (low half) and departed (high half)
-  /// In a line of its own: waiting blocks look at it all the time.
+  /// In a line of its own: waiting blocks look at it all the time, and what else lies there waits.
   /// Low half: round << 3 | GridCommand; 29 bits of round, which wrap. High half: the call's error;
   /// of `exchange`, the number of the collective call's round.
   alignas(128) unsigned long long command;
-  std::uint32_t claimed; ///< 1 once a block has taken the last promotion
-  std::uint32_t met;     ///< arrivals at meetings of all blocks, so far
+  alignas(128) std::uint32_t claimed; ///< 1 once a block has taken the last promotion
+  std::uint32_t met;                  ///< arrivals at meetings of all blocks, so far
   GridTask task;
   Copies copies;
   CallResult result;

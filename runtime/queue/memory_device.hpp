@@ -48,6 +48,10 @@ namespace gmpi::device {
 GMPI_DEVICE bool is_in_words(const void *data, std::uint64_t bytes) {
   return ((reinterpret_cast<std::uint64_t>(data) | bytes) & 3) == 0;
 }
+/// Whether data lies at an address for words of eight.
+GMPI_DEVICE bool is_in_eights(const void *data) {
+  return (reinterpret_cast<std::uint64_t>(data) & 7) == 0;
+}
 
 /// Ends this thread where a kernel is launched for what a launch does to the device alone: see
 /// launch::reserve_local_memory.
@@ -82,6 +86,29 @@ GMPI_DEVICE void load_system(const std::uint64_t *from, std::uint64_t &a, std::u
                : "l"(from)
                : "memory");
 }
+/// The same of a GPU's memory; all of it arrives whole.
+#if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4)
+GMPI_DEVICE void store_whole(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
+  asm volatile(
+      "{.reg .b128 both; mov.b128 both, {%1, %2}; st.relaxed.sys.global.b128 [%0], both;}" ::"l"(
+          to),
+      "l"(a), "l"(b)
+      : "memory");
+}
+GMPI_DEVICE void load_whole(const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
+  asm volatile("{.reg .b128 both; ld.relaxed.sys.global.b128 both, [%2]; mov.b128 {%0, %1}, both;}"
+               : "=l"(a), "=l"(b)
+               : "l"(from)
+               : "memory");
+}
+#else // the same instructions, but nobody promises it
+GMPI_DEVICE void store_whole(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
+  store_system(to, a, b);
+}
+GMPI_DEVICE void load_whole(const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
+  load_system(from, a, b);
+}
+#endif
 GMPI_DEVICE std::uint64_t load_system(const std::uint64_t *from) {
   std::uint64_t value;
   asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
@@ -265,6 +292,8 @@ GMPI_DEVICE unsigned long long nanoseconds() {
 GMPI_DEVICE void relax() {}
 /// The same where others may wait for the same.
 GMPI_DEVICE void pause() { __nanosleep(200); }
+/// The same where what is waited for takes a while, and goes on faster if few look.
+GMPI_DEVICE void doze() { __nanosleep(400); }
 /// The same where thousands of threads may wait for what only some can have.
 GMPI_DEVICE void rest() { __nanosleep(20000); }
 /// The same where so many are served before this thread, one after the other.
@@ -297,6 +326,14 @@ inline void store_system(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
 inline void load_system(const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
   a = __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
   b = __atomic_load_n(in_global(from + 1), __ATOMIC_ACQUIRE);
+}
+/// Whoever sees the second word has the first.
+inline void store_whole(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
+  store_system(to, a, b);
+}
+inline void load_whole(const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
+  b = __atomic_load_n(in_global(from + 1), __ATOMIC_ACQUIRE);
+  a = __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
 }
 inline std::uint64_t load_system(const std::uint64_t *from) {
   return __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
@@ -382,6 +419,7 @@ inline unsigned long long nanoseconds() {
 }
 inline void relax() { cpu::yield(); }
 inline void pause() { relax(); }
+inline void doze() { relax(); }
 inline void rest(std::uint32_t = 0) { relax(); }
 inline bool is_local(const void *pointer) { return cpu::is_local(pointer); }
 inline bool is_shared(const void *pointer) { return cpu::is_shared(pointer); }

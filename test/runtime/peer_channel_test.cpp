@@ -117,6 +117,19 @@ TEST(PeerHeader, fields_do_not_meet) {
   EXPECT_EQ(got.kind, MessageKind::eager);
 }
 
+TEST(PeerHeader, of_an_eager_message_says_whether_it_is_dense_and_not_which_request_sends_it) {
+  for (const bool dense : {false, true}) {
+    const Header header{MessageKind::eager, 5, max_requests - 1, 0, 7, eager_bytes, 3, dense};
+    const Header got =
+        unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
+    EXPECT_EQ(got.dense, dense);
+    EXPECT_EQ(got.request, 0u);
+    EXPECT_EQ(got.tag, 7);
+    EXPECT_EQ(got.bytes, eager_bytes);
+    EXPECT_EQ(slots_of(got), slots_for(eager_bytes, dense));
+  }
+}
+
 TEST_F(PeerChannel, carries_any_length_from_and_to_any_address_across_the_rings_end) {
   std::vector<unsigned char> from(eager_bytes + 64), to(eager_bytes + 64);
   std::iota(from.begin(), from.end(), 0);
