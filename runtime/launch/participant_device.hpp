@@ -278,6 +278,8 @@ GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
   launch.membership = 0;
   if ((launch.routes.owned | launch.routes.refused) != 0)
     peer::give_all_up(*context.peer, launch.routes);
+  for (gmpi::peer::Source &source : launch.sources)
+    source.comm = MPI_Comm{};
   release_system();
   Attribute leave{};
   leave.function = Function::leave;

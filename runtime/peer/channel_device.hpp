@@ -260,34 +260,26 @@ GMPI_DEVICE void read_whole(const Window &window, const DataWindow &data, std::u
   }
 }
 
-/// Reads the packets of a dense message, from number `p` of all on, whose data goes wherever it
-/// may, or not all of it.
-GMPI_OUT_OF_LINE void read_dense(const Transfer &t, unsigned long long low, unsigned long long high,
-                                 std::uint32_t p, std::uint32_t size) {
-  const Window window(t, low, high);
-  const unsigned long long bytes = t.readable();
-  const auto store = [&](unsigned long long at, unsigned long long most, std::uint64_t value) {
-    if (at < bytes)
-      store_data(t.data + at, bytes - at < most ? bytes - at : most, value);
-  };
-  GMPI_NO_UNROLL
-  for (; p < window.count; p += size) {
-    const auto place = static_cast<std::uint32_t>(low * slot_packets) + p;
-    if (place < dense_head)
-      continue;
-    const std::uint32_t number = place - dense_head, bundle = number / bundle_packets;
-    if (bundle >= t.header.bytes / bundle_bytes) {
-      const std::uint32_t left =
-          number - static_cast<std::uint32_t>(t.header.bytes / bundle_bytes) * bundle_packets;
-      store(t.header.bytes / bundle_bytes * bundle_bytes + std::size_t(left) * packet_bytes,
-            packet_bytes, await_packet(window.place(p), window.lap_at(p)));
-      continue;
-    }
-    DensePacket packet;
-    while (!(packet = DensePacket::load(window.place(p))).shows(window.lap_at(p)))
-      relax();
+/// What the packets of a dense message bring, wherever it goes, and if not all of it does.
+struct DenseData {
+  unsigned char *to;
+  unsigned long long bytes; ///< that there is room for
+  std::uint32_t bundles;    ///< of the message
+
+  /// Up to `most` bytes of `value`, 4 or 8, for place `at` of the data.
+  GMPI_DEVICE void store(unsigned long long at, std::uint32_t most, std::uint64_t value) const {
+    if (at >= bytes)
+      return;
+    const unsigned long long left = bytes - at < most ? bytes - at : most;
+    if (left == 4 && (reinterpret_cast<std::uint64_t>(to + at) & 3) == 0)
+      *reinterpret_cast<std::uint32_t *>(to + at) = static_cast<std::uint32_t>(value);
+    else
+      store_data(to + at, left, value);
+  }
+  /// What packet `number`, counted from the first bundle's first, brings.
+  GMPI_DEVICE void store(std::uint32_t number, const DensePacket &packet) const {
     const std::uint32_t row = number / 32 % 4;
-    const unsigned long long at = bundle * bundle_bytes + number % 32 * 16;
+    const unsigned long long at = number / bundle_packets * bundle_bytes + number % 32 * 16;
     if (row < 3) {
       store(at + row * 512, 8, packet.word);
       store(at + row * 512 + 8, 4, packet.half);
@@ -295,6 +287,44 @@ GMPI_OUT_OF_LINE void read_dense(const Transfer &t, unsigned long long low, unsi
       store(at + 12, 4, packet.word);
       store(at + 512 + 12, 4, packet.word >> 32);
       store(at + 1024 + 12, 4, packet.half);
+    }
+  }
+};
+
+/// Reads the packets of a dense message, from `p` on; but for whom bundles are read together.
+GMPI_OUT_OF_LINE void read_dense(const Transfer &t, unsigned long long low, unsigned long long high,
+                                 std::uint32_t p, std::uint32_t size) {
+  constexpr std::uint32_t at_once = 4;
+  const Window window(t, low, high);
+  const auto skipped = static_cast<std::uint32_t>(low * slot_packets); // packets before `low`
+  const DenseData data{t.data, t.readable(),
+                       static_cast<std::uint32_t>(t.header.bytes / bundle_bytes)};
+  const std::uint32_t in_bundles = data.bundles * bundle_packets;
+  GMPI_NO_UNROLL
+  for (; p < window.count; p += at_once * size) {
+    DensePacket found[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i)
+      if (p + i * size < window.count)
+        found[i] = DensePacket::load(window.place(p + i * size));
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      const std::uint32_t q = p + i * size;
+      if (q >= window.count)
+        break;
+      if (skipped + q < dense_head)
+        continue;
+      const std::uint32_t number = skipped + q - dense_head, lap = window.lap_at(q);
+      if (number >= in_bundles) {
+        data.store(data.bundles * bundle_bytes + (number - in_bundles) * packet_bytes, packet_bytes,
+                   await_packet(window.place(q), lap));
+        continue;
+      }
+      while (!found[i].shows(lap)) {
+        relax();
+        found[i] = DensePacket::load(window.place(q));
+      }
+      data.store(number, found[i]);
     }
   }
 }

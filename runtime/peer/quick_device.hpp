@@ -144,7 +144,8 @@ GMPI_NOINLINE Begun take_offered(const Comm &comm, int source, int tag, void *da
 }
 
 /// Takes what has arrived from `source`, if it is what is to be received: at most warp_bytes at
-/// once; a longer message is left to the block. The warp holds the channels, which are given back.
+/// once; a longer message is left to the block, as a span or as block.peer.step says. The warp
+/// holds the channels, which are given back.
 template <Scope S>
 GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int tag, void *data,
                                unsigned long long room, bool want_status, const Arrived &arrived,
@@ -171,6 +172,18 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
   const unsigned long long next = at.in(channel);
   const bool fits = header.bytes <= room, whole = header.bytes <= warp_bytes;
   const bool answered = want_status || is_local(data);
+  if (header.dense && fits && is_in_eights(data) && !is_local(data)) {
+    if (lane == 0) {
+      if (want_status)
+        note_short<S>(share, source, header.tag, static_cast<std::uint32_t>(header.bytes));
+      Position behind = at;
+      behind.move(channel, next + slots_of(header));
+      note_span(its.in, its.in_freed, next, data, static_cast<std::uint32_t>(header.bytes), peer,
+                behind, answered ? Begun::answered : Begun::over);
+    }
+    __syncwarp();
+    return Begun::bundling;
+  }
   if (whole) {
     const bool carries = lane >= header_packets && lane < packets_for(header.bytes);
     store_lane<S>(data, header.bytes < room ? header.bytes : room, lane, header_packets,
@@ -315,7 +328,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
   if ((receives || posts) && !is_found && a.source >= 0) {
     __syncwarp(); // all have looked whether it is remembered
     if (thread_index() == 0)
-      remember_source(state, *comm, a.source, a.recv_datatype); // for the next call
+      remember_source(state, *comm, a.source, a.recv_datatype, // for the next call
+                      S == Scope::grid && grid_blocks() > 1 ? block_state().launch : nullptr);
   }
   if constexpr (posts)
     return post_quickly<S>(state, *comm, a, buffers, share);
@@ -430,7 +444,9 @@ template <Scope S> GMPI_DEVICE Begun carry_last_step() {
 /// and all of the block carry what is left to them. Returns how far the call has come.
 template <Scope S, class Receive> GMPI_DEVICE Begun receive_together(Receive receive) {
   const Begun begun = tell_all(thread_index() < 32 ? go_on_long<S>(receive()) : Begun::over);
-  return begun == Begun::carrying ? carry_last_step<S>() : begun;
+  return begun == Begun::carrying   ? carry_last_step<S>()
+         : begun == Begun::bundling ? read_span<S, true>()
+                                    : begun;
 }
 
 /// MPI_Sendrecv's, whose message is yet to be written. Returns how far the call has come.

@@ -134,9 +134,9 @@ GMPI_DEVICE bool is_source(const Source &known, MPI_Comm comm, int rank, MPI_Dat
 }
 
 /// Has the block remember a rank that it receives elements of this datatype from, if that is a
-/// predefined one. One thread.
+/// predefined one; and `launch`, if it is not null, for its other blocks. One thread.
 GMPI_OUT_OF_LINE void remember_source(const State &state, const Comm &comm, int rank,
-                                      MPI_Datatype datatype) {
+                                      MPI_Datatype datatype, LaunchState *launch) {
   Source &known = block_state().sources[static_cast<std::uint32_t>(rank) % Source::most];
   const std::int32_t extent = find_datatype(datatype).extent;
   if (extent == 0 || is_source(known, comm.handle, rank, datatype))
@@ -156,6 +156,8 @@ GMPI_OUT_OF_LINE void remember_source(const State &state, const Comm &comm, int 
            0,
            {common.in, owned.in},
            {common.in_freed, owned.in_freed}};
+  if (launch != nullptr)
+    launch->sources[static_cast<std::uint32_t>(rank) % Source::most] = known;
 }
 
 /// Notes where the channels from a rank that the block remembers go on when it has taken a message
@@ -178,14 +180,37 @@ GMPI_DEVICE void renew_source(const State &state, Source &known, unsigned long l
 }
 
 /// The same before a grid's call, of which any block may make one: what it finds is right if
-/// nobody else receives from that rank meanwhile.
+/// nobody else receives from that rank meanwhile. What the block does not remember, another may
+/// have.
 template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source) {
   if (S != Scope::grid || grid_blocks() == 1 || lane_index() != 0)
     return;
-  Source &known = block_state().sources[static_cast<std::uint32_t>(source) % Source::most];
+  BlockState &block = block_state();
+  const std::uint32_t i = static_cast<std::uint32_t>(source) % Source::most;
+  Source &known = block.sources[i];
   const State &state = *context.peer;
+  if (known.comm != comm || known.source != source)
+    known = block.launch->sources[i];
   if (known.comm == comm && known.source == source)
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
+}
+
+/// Has all of the block read a message's data, from slot number `slot` of a channel on: it is one
+/// of whole words that come next from `peer`, whose channels are held, and read up to `behind`
+/// then. Lane 0.
+GMPI_DEVICE void note_span(std::uint64_t *ring, std::uint32_t *freed, unsigned long long slot,
+                           void *data, std::uint32_t bytes, std::uint32_t peer, Position behind,
+                           Begun then) {
+  Span &span = block_state().peer.span;
+  span.ring = ring;
+  span.freed = freed;
+  span.data = static_cast<unsigned char *>(data);
+  span.first = slot;
+  span.bytes = bytes;
+  span.then = then;
+  span.peer = peer;
+  span.common = behind.common;
+  span.owned = behind.owned;
 }
 
 /// Ends a call that takes the next message of a rank that the block remembers, of `bytes` bytes; it
@@ -208,16 +233,7 @@ GMPI_DEVICE void end_taking(Source &known, Position at, bool by_owned, bool by_w
     let_channels_go(*context.peer, known.peer, at);
     store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
   } else {
-    Span &span = block_state().peer.span;
-    span.ring = known.in[by_owned ? 1 : 0];
-    span.freed = freed;
-    span.data = static_cast<unsigned char *>(data);
-    span.first = slot;
-    span.bytes = bytes;
-    span.then = then;
-    span.peer = known.peer;
-    span.common = at.common;
-    span.owned = at.owned;
+    note_span(known.in[by_owned ? 1 : 0], freed, slot, data, bytes, known.peer, at, then);
   }
 }
 

@@ -128,6 +128,7 @@ struct LaunchState {
   peer::SharedTransfers transfers;
   peer::Round round;   ///< of a collective call, that all blocks carry together
   peer::Routes routes; ///< of calls of grid scope; given back, and empty, between launches
+  peer::Source sources[peer::Source::most]; ///< of the same: for blocks that make one; likewise
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
 

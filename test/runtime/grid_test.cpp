@@ -51,6 +51,8 @@ public:
   void run(Shape shape, std::function<void()> kernel) {
     shape.cooperative = true;
     int before = leaves;
+    for (gmpi::peer::Source &source : state.sources)
+      source.comm = MPI_COMM_WORLD; // as calls between kernels leave it
     ASSERT_EQ(::launch(shape, [kernel, launched = launched()] {
                 Participant participant(launched);
                 kernel();
@@ -72,6 +74,8 @@ public:
     EXPECT_EQ(state.membership, 0u);
     EXPECT_EQ(state.command, 0u);
     EXPECT_EQ(state.claimed, 0u);
+    for (const gmpi::peer::Source &source : state.sources)
+      EXPECT_EQ(source.comm, MPI_Comm{});
   }
 
 private:

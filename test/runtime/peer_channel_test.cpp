@@ -59,7 +59,7 @@ struct PeerChannel : testing::Test {
   }
 
   Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
-    Header header{kind, 5, 0, 0, tag, bytes, 0};
+    Header header{kind, 5, 0, 0, tag, bytes, 0, false};
     const device::Slots slots = device::take_slots(*a.state, 1, carried_slots(header));
     header.after = slots.after;
     auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
@@ -70,7 +70,7 @@ struct PeerChannel : testing::Test {
   unsigned long long owned_after() { return common_of(a.state->sending[1].next); }
   void send_owned(int tag, unsigned long long after) {
     Line &line = a.state->sending[owned_channel(1)];
-    Header header{MessageKind::eager, 5, 0, 0, tag, 0, after};
+    Header header{MessageKind::eager, 5, 0, 0, tag, 0, after, false};
     device::write_share(
         {a.state->channels[owned_channel(1)].out, nullptr, line.next++, nullptr, 0, header}, 0, 1,
         0, 1);
@@ -100,7 +100,7 @@ struct PeerChannel : testing::Test {
 TEST(PeerHeader, fields_do_not_meet) {
   const Header header{
       MessageKind::data, (1u << context_bits) - 1, max_requests - 1, 0xffff, -2, (1ull << 48) - 2,
-      1ull << 45};
+      1ull << 45,        false};
   Header got =
       unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
   EXPECT_EQ(got.kind, header.kind);
@@ -110,7 +110,7 @@ TEST(PeerHeader, fields_do_not_meet) {
   EXPECT_EQ(got.tag, header.tag);
   EXPECT_EQ(got.bytes, header.bytes);
   EXPECT_EQ(got.after, header.after);
-  const Header empty{MessageKind::eager, 0, 0, 0, -1, 0, 0};
+  const Header empty{MessageKind::eager, 0, 0, 0, -1, 0, 0, false};
   got = unpack_header(pack_header(empty, 0), pack_header(empty, 1), pack_header(empty, 2));
   EXPECT_EQ(got.context, 0u);
   EXPECT_EQ(got.request, 0u);
@@ -388,7 +388,7 @@ TEST_F(PeerChannel, an_announced_message_is_acknowledged_and_its_data_finds_the_
   EXPECT_EQ(match.number, 0u); // nothing is said of where the data belongs
   EXPECT_TRUE(device::are_free(a.state->channels[1].out_freed, channel_slots, channel_slots + 1));
 
-  Header header{MessageKind::data, 5, 0, 0, static_cast<int>(match.request), data.size(), 0};
+  Header header{MessageKind::data, 5, 0, 0, static_cast<int>(match.request), data.size(), 0, false};
   unsigned long long first = device::take_slots(*a.state, 1, device::slots_of(header)).first;
   device::write_share({a.state->channels[1].out, nullptr, first, data.data(), data.size(), header},
                       0, device::slots_of(header), 0, 1);
