@@ -6,8 +6,7 @@
 // have been read.
 #pragma once
 
-#include "../launch/participant_device.hpp"
-#include "layout.hpp"
+#include "bundles_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -36,24 +35,6 @@ struct Packet {
   }
   GMPI_DEVICE std::uint64_t data() const { return (low & 0xffffffffu) | high << 32; }
 };
-
-/// A dense packet: a word, and half of another.
-struct DensePacket {
-  std::uint64_t word, half; ///< with its lap above
-
-  GMPI_DEVICE static DensePacket load(const std::uint64_t *from) {
-    DensePacket packet;
-    load_whole(from, packet.word, packet.half);
-    return packet;
-  }
-  GMPI_DEVICE bool shows(std::uint32_t lap) const {
-    return static_cast<std::uint32_t>(half >> 32) == lap;
-  }
-};
-GMPI_DEVICE void store_dense(std::uint64_t *to, std::uint64_t word, std::uint32_t half,
-                             std::uint32_t lap) {
-  store_whole(to, word, half | std::uint64_t(lap) << 32);
-}
 
 /// Up to eight bytes of the `left` that there are at `from`.
 GMPI_DEVICE std::uint64_t load_data(const unsigned char *from, unsigned long long left) {
@@ -291,9 +272,9 @@ struct DenseData {
   }
 };
 
-/// Reads the packets of a dense message, from `p` on; but for whom bundles are read together.
-GMPI_OUT_OF_LINE void read_dense(const Transfer &t, unsigned long long low, unsigned long long high,
-                                 std::uint32_t p, std::uint32_t size) {
+/// Reads the packets of a dense message, wherever its data goes, and if not all of it does.
+GMPI_OUT_OF_LINE void read_dense_any(const Transfer &t, unsigned long long low,
+                                     unsigned long long high, std::uint32_t p, std::uint32_t size) {
   constexpr std::uint32_t at_once = 4;
   const Window window(t, low, high);
   const auto skipped = static_cast<std::uint32_t>(low * slot_packets); // packets before `low`
@@ -326,6 +307,26 @@ GMPI_OUT_OF_LINE void read_dense(const Transfer &t, unsigned long long low, unsi
       }
       data.store(number, found[i]);
     }
+  }
+}
+
+/// One member's share of reading a dense message: in bundles, if that can be done.
+GMPI_OUT_OF_LINE void read_dense(const Transfer &t, unsigned long long low, unsigned long long high,
+                                 std::uint32_t rank, std::uint32_t size) {
+  const Window window(t, low, high);
+  if (size < 32 || low != 0 || window.count != dense_packets_for(t.header.bytes) ||
+      t.room < t.header.bytes || !is_in_eights(t.data))
+    return read_dense_any(t, low, high, rank, size);
+  const Bundles bundles{window.place(dense_head), t.data,
+                        static_cast<std::uint32_t>(t.header.bytes / bundle_bytes), window.lap};
+  carry_bundles<true>(bundles, rank, size, [] {});
+  const std::uint32_t behind = dense_head + bundles.count * bundle_packets;
+  const std::uint32_t at = bundles.count * bundle_bytes;
+  GMPI_NO_UNROLL
+  for (std::uint32_t p = behind + rank; p < window.count; p += size) {
+    const std::uint32_t place = at + (p - behind) * packet_bytes;
+    store_data(t.data + place, t.header.bytes - place,
+               await_packet(window.place(p), window.lap_at(p)));
   }
 }
 

@@ -189,7 +189,7 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
   const std::uint32_t i = static_cast<std::uint32_t>(source) % Source::most;
   Source &known = block.sources[i];
   const State &state = *context.peer;
-  if (known.comm != comm || known.source != source)
+  if (source >= 0 && (known.comm != comm || known.source != source))
     known = block.launch->sources[i];
   if (known.comm == comm && known.source == source)
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));

@@ -29,14 +29,16 @@ struct SpanWindow {
         base(static_cast<std::uint32_t>(span.first) % channel_slots * slot_packets +
              header_packets),
         lap(lap_of(span.first)), bytes(span.bytes) {}
-  /// Has it begin behind a dense span's bundles.
-  GMPI_DEVICE void skip_bundles() {
-    const std::uint32_t skipped = bundles();
-    base += dense_head - header_packets + skipped * bundle_packets;
-    data += skipped * bundle_bytes;
-    bytes -= skipped * bundle_bytes;
+  GMPI_DEVICE Bundles bundles() const {
+    return {ring + (base - header_packets + dense_head) * packet_words, data, bytes / bundle_bytes,
+            lap};
   }
-  GMPI_DEVICE std::uint32_t bundles() const { return bytes / bundle_bytes; }
+  /// Has it begin behind these.
+  GMPI_DEVICE void skip(const Bundles &bundles) {
+    base += dense_head - header_packets + bundles.count * bundle_packets;
+    data += bundles.count * bundle_bytes;
+    bytes -= bundles.count * bundle_bytes;
+  }
   GMPI_DEVICE std::uint32_t packets() const { return (bytes + packet_bytes - 1) / packet_bytes; }
   GMPI_DEVICE std::uint64_t *place(std::uint32_t p) const {
     return ring + std::size_t((base + p) % ring_packets) * packet_words;
@@ -112,121 +114,6 @@ GMPI_DEVICE void read_span(const SpanWindow &window, std::uint32_t p, std::uint3
   }
 }
 
-/// Sixteen bytes of the user's.
-struct alignas(16) Sixteen {
-  std::uint64_t low, high;
-};
-
-/// A stretch of a dense span's bundles that a warp writes or reads at a time, `each` of them. All
-/// of a lane's packets and words follow from where its first are. `sixteens`: the data is at an
-/// address for sixteen bytes; else, for eight.
-template <std::uint32_t each, bool sixteens> struct Stretch {
-  static constexpr std::uint32_t rows = 3;
-  std::uint64_t *place; ///< of this lane's first packet
-  unsigned char *data;  ///< its first word
-  std::uint32_t lap;
-
-  /// From bundle `bundle` on.
-  GMPI_DEVICE Stretch(const SpanWindow &window, std::uint32_t bundle)
-      : place(window.ring +
-              (window.base - header_packets + dense_head + bundle * bundle_packets + lane_index()) *
-                  packet_words),
-        data(window.data + bundle * bundle_bytes + lane_index() * sizeof(Sixteen)),
-        lap(window.lap) {}
-
-  GMPI_DEVICE std::uint64_t *packet(std::uint32_t i) const { return place + i * 32 * packet_words; }
-  GMPI_DEVICE unsigned char *word(std::uint32_t i) const { return data + i * 32 * sizeof(Sixteen); }
-  /// Of one that is written.
-  GMPI_DEVICE void load(Sixteen (&words)[each * rows]) const {
-    GMPI_UNROLL
-    for (std::uint32_t i = 0; i < each * rows; ++i)
-      if constexpr (sixteens) {
-        words[i] = *reinterpret_cast<const Sixteen *>(word(i));
-      } else {
-        words[i].low = reinterpret_cast<const unsigned long long *>(word(i))[0];
-        words[i].high = reinterpret_cast<const unsigned long long *>(word(i))[1];
-      }
-  }
-  GMPI_DEVICE void store(const Sixteen (&words)[each * rows]) const {
-    GMPI_UNROLL
-    for (std::uint32_t k = 0; k < each; ++k) {
-      const Sixteen *its = words + k * rows;
-      GMPI_UNROLL
-      for (std::uint32_t row = 0; row < rows; ++row)
-        store_dense(packet(k * 4 + row), its[row].low, static_cast<std::uint32_t>(its[row].high),
-                    lap);
-      store_dense(packet(k * 4 + rows), its[0].high >> 32 | (its[1].high & 0xffffffff00000000u),
-                  static_cast<std::uint32_t>(its[2].high >> 32), lap);
-    }
-  }
-  /// `meanwhile` is done while the `first` words or packets are on their way.
-  template <bool reads, class Meanwhile>
-  GMPI_DEVICE void carry(bool first, Meanwhile meanwhile) const {
-    if constexpr (reads) {
-      read(first, meanwhile);
-    } else {
-      Sixteen words[each * rows];
-      load(words);
-      if (first)
-        meanwhile();
-      store(words);
-    }
-  }
-  template <class Meanwhile> GMPI_DEVICE void read(bool first, Meanwhile meanwhile) const {
-    DensePacket found[each * 4];
-    bool there;
-    GMPI_NO_UNROLL
-    do {
-      GMPI_UNROLL
-      for (std::uint32_t i = 0; i < each * 4; ++i)
-        found[i] = DensePacket::load(packet(i));
-      if (first)
-        meanwhile();
-      first = false;
-      there = true;
-      GMPI_UNROLL
-      for (std::uint32_t i = 0; i < each * 4; ++i)
-        there = there & found[i].shows(lap);
-    } while (!there && (relax(), true));
-    GMPI_UNROLL
-    for (std::uint32_t k = 0; k < each; ++k) {
-      const DensePacket *its = found + k * 4;
-      store_word(k * rows, its[0], static_cast<std::uint32_t>(its[rows].word));
-      store_word(k * rows + 1, its[1], static_cast<std::uint32_t>(its[rows].word >> 32));
-      store_word(k * rows + 2, its[2], static_cast<std::uint32_t>(its[rows].half));
-    }
-  }
-  GMPI_DEVICE void store_word(std::uint32_t i, const DensePacket &its, std::uint32_t last) const {
-    const Sixteen value{its.word, (its.half & 0xffffffffu) | std::uint64_t(last) << 32};
-    if constexpr (sixteens) {
-      *reinterpret_cast<Sixteen *>(word(i)) = value;
-    } else {
-      reinterpret_cast<unsigned long long *>(word(i))[0] = value.low;
-      reinterpret_cast<unsigned long long *>(word(i))[1] = value.high;
-    }
-  }
-};
-
-/// This block's part of a dense span's bundles. `meanwhile` is done by the first warp's lanes,
-/// while they wait for memory.
-template <std::uint32_t each, bool sixteens, bool reads, class Meanwhile>
-GMPI_DEVICE void carry_stretches(const SpanWindow &window, Meanwhile meanwhile) {
-  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
-  const std::uint32_t bundles = warp < warps ? window.bundles() : 0; // the last may not be whole
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = warp * each; i + each <= bundles; i += warps * each)
-    Stretch<each, sixteens>(window, i).template carry<reads>(i == 0, meanwhile);
-  if (bundles % each != 0 && warp + 1 == warps) // the last, for who has done least
-    Stretch<1, sixteens>(window, bundles - 1).template carry<reads>(false, meanwhile);
-}
-template <bool sixteens, bool reads, class Meanwhile>
-GMPI_DEVICE void carry_bundles(const SpanWindow &window, Meanwhile meanwhile) {
-  if (window.bundles() > block_threads() / 32)
-    carry_stretches<2, sixteens, reads>(window, meanwhile);
-  else
-    carry_stretches<1, sixteens, reads>(window, meanwhile);
-}
-
 /// Whether a message that all of a block write by a route may be dense.
 GMPI_DEVICE bool may_be_dense(std::uint32_t bytes, const void *data, const Route &route) {
   return bytes >= least_dense && route.near != 0 && is_in_eights(data) &&
@@ -243,10 +130,9 @@ template <bool dense, bool reads, class Meanwhile>
 GMPI_DEVICE void carry_packets(SpanWindow window, Meanwhile meanwhile) {
   const std::uint32_t rank = thread_index(), size = block_threads();
   if constexpr (dense) {
-    const bool sixteens = (reinterpret_cast<std::uint64_t>(window.data) & 15) == 0;
-    sixteens ? carry_bundles<true, reads>(window, meanwhile)
-             : carry_bundles<false, reads>(window, meanwhile);
-    window.skip_bundles();
+    const Bundles bundles = window.bundles();
+    carry_bundles<reads>(bundles, rank, size, meanwhile);
+    window.skip(bundles);
     const std::uint32_t from_last = size - 1 - rank; // the first have more bundles
     if constexpr (reads)
       read_span<1, true>(window, from_last, window.packets(), size, [] {});

@@ -61,7 +61,7 @@ struct RelayBetween : testing::Test {
     return messages;
   }
   Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
-    Header header{kind, 5, 0, 0, tag, bytes, 0};
+    Header header{kind, 5, 0, 0, tag, bytes, 0, false};
     const device::Slots slots = device::take_slots(*a.state, 1, slots_of(header));
     header.after = slots.after;
     auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
