@@ -16,8 +16,25 @@ config.test_source_root = os.path.join(config.gmpi_source_dir, "test")
 config.test_exec_root = os.path.join(config.gmpi_binary_dir, "test")
 excludes = {"Inputs", "gpu", "runtime", "CMakeLists.txt"}
 
+def is_current(header):
+    """Whether none of the files that `header`, a precompiled one, was made of is younger: g++ does not
+    look."""
+    try:
+        made = os.path.getmtime(header + ".gch")
+        with open(header + ".d") as depfile:
+            sources = depfile.read().partition(":")[2].replace("\\\n", " ").split()
+        return all(os.path.getmtime(source) <= made for source in sources)
+    except OSError:
+        return False
+
+
 # Headers that test/CMakeLists.txt has compiled; g++ ignores them where its flags differ.
-config.gmpi_precompiled = "-iquote " + os.path.join(config.gmpi_binary_dir, "test", "precompiled")
+config.gmpi_precompiled = ""
+precompiled = os.path.join(config.gmpi_binary_dir, "test", "precompiled")
+if is_current(os.path.join(precompiled, "cuda_runtime.h")):
+    config.gmpi_precompiled = "-iquote " + precompiled
+else:
+    lit_config.note("the precompiled headers are out of date, and not used: build gmpi-precompiled")
 config.substitutions = [(name, command + " " + config.gmpi_precompiled if name == "%compile-cpu" else command)
                         for name, command in config.substitutions]
 
