@@ -34,7 +34,7 @@ precompiled = os.path.join(config.gmpi_binary_dir, "test", "precompiled")
 if is_current(os.path.join(precompiled, "cuda_runtime.h")):
     config.gmpi_precompiled = "-iquote " + precompiled
 else:
-    lit_config.note("the precompiled headers are out of date, and not used: build gmpi-precompiled")
+    lit_config.note("the precompiled headers are missing or out of date, and not used: build gmpi-precompiled")
 config.substitutions = [(name, command + " " + config.gmpi_precompiled if name == "%compile-cpu" else command)
                         for name, command in config.substitutions]
 
