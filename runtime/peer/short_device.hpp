@@ -181,17 +181,24 @@ GMPI_DEVICE void renew_source(const State &state, Source &known, unsigned long l
 
 /// The same before a grid's call, of which any block may make one: what it finds is right if
 /// nobody else receives from that rank meanwhile. What the block does not remember, another may
-/// have.
+/// have. A warp, whole.
 template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source) {
-  if (S != Scope::grid || grid_blocks() == 1 || lane_index() != 0)
+  constexpr std::uint32_t words = sizeof(Source) / sizeof(unsigned long long);
+  static_assert(sizeof(Source) % sizeof(unsigned long long) == 0 && words <= 32);
+  if (S != Scope::grid || grid_blocks() == 1)
     return;
   BlockState &block = block_state();
-  const std::uint32_t i = static_cast<std::uint32_t>(source) % Source::most;
+  const std::uint32_t i = static_cast<std::uint32_t>(source) % Source::most, lane = lane_index();
   Source &known = block.sources[i];
+  if (source >= 0 && (known.comm != comm || known.source != source)) {
+    __syncwarp(); // all have looked
+    if (lane < words)
+      reinterpret_cast<unsigned long long *>(&known)[lane] =
+          reinterpret_cast<const unsigned long long *>(block.launch->sources + i)[lane];
+    __syncwarp();
+  }
   const State &state = *context.peer;
-  if (source >= 0 && (known.comm != comm || known.source != source))
-    known = block.launch->sources[i];
-  if (known.comm == comm && known.source == source)
+  if (lane == 0 && known.comm == comm && known.source == source)
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
 }
 
