@@ -37,6 +37,7 @@ enum class GridCommand : std::uint32_t {
   promote,  ///< the last event was a departure: one of you makes the call
   rest,     ///< this takes a while: look less often
   exchange, ///< carry your packets of a collective call's only round, and meet; then it is over
+  answer,   ///< the call is over, and returns a request; its number comes with this
   lead,     ///< (never stored) this block makes the call
 };
 
@@ -94,6 +95,7 @@ struct BlockState {
   peer::Share peer;    ///< what the leader of a call from kernel to kernel tells the others
   peer::Routes routes; ///< of calls of this block's and its threads'
   peer::Source sources[peer::Source::most]; ///< of calls of this block's, and its grid's
+  SlotReserve reserve;                      ///< of this block's requests
   std::uint32_t routes_taken;               ///< 1: a thread's
   /// The last datatype that the first warp has looked up, and the last communicator that a thread
   /// has: handle and, in the top 16 bits, extent or size. 0: none.
@@ -240,6 +242,7 @@ GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand wha
                                             std::int32_t error) {
   return (round << command_bits | std::uint32_t(what)) | std::uint64_t(std::uint32_t(error)) << 32;
 }
+static_assert(std::uint32_t(GridCommand::lead) < 1u << command_bits);
 
 /// Gives a command to the waiting blocks, in two steps: what is stored between them need not be
 /// seen by whoever gets it. All living blocks but this one have arrived; `arrived` is how many
@@ -280,6 +283,8 @@ GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
     peer::give_all_up(*context.peer, launch.routes);
   for (gmpi::peer::Source &source : launch.sources)
     source.comm = MPI_Comm{};
+  if (launch.reserve.allowed != 0)
+    release_reserve(context, launch.reserve);
   release_system();
   Attribute leave{};
   leave.function = Function::leave;
@@ -328,6 +333,7 @@ public:
         route.comm = MPI_Comm{};
       for (peer::Source &source : block.sources)
         source.comm = MPI_Comm{};
+      block.reserve.count = block.reserve.allowed = 0;
     }
     __syncthreads();
   }
@@ -348,6 +354,8 @@ public:
     for (const std::uint32_t slot : {block.own_slot, block.second_slot})
       if (slot < request_slots)
         device::release_slot(device::context, slot);
+    if (block.reserve.allowed != 0)
+      device::release_reserve(device::context, block.reserve);
     if (launch != nullptr) // null: a segment; its driver sees its end
       device::depart(*launch, index);
   }

@@ -264,6 +264,8 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
           a, [] {}, [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });      \
       while (begun == Begun::working)                                                              \
         begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
+      if (begun == Begun::answered && !wants_status(a))                                            \
+        return give_null_requests<Function::name, S>(a);                                           \
     }                                                                                              \
     return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                      \
   }
@@ -402,8 +404,6 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
               quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                              \
             if constexpr (receives)                                                                \
               peer::prepare_to_receive<S>(a.comm, a.source);                                       \
-            if constexpr (posts)                                                                   \
-              peer::prepare_to_post<S>(a);                                                         \
           },                                                                                       \
           [=] {                                                                                    \
             if (context.peer == nullptr)                                                           \
@@ -470,7 +470,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       if (begun == Begun::answered) {                                                              \
         Arguments a{};                                                                             \
         GMPI_EACH(GMPI_ASSIGN, roles)                                                              \
-        return give_request(a.new_request);                                                        \
+        return give_request<S>(a.new_request);                                                     \
       }                                                                                            \
     if (S != Scope::thread && begun == Begun::answered)                                            \
       return quick::answer_##name(GMPI_LIST(GMPI_PASS, roles));                                    \

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../launch/participant_device.hpp"
+#include "../queue/call_result.hpp"
 #include "buffers.hpp"
 
 namespace gmpi::device {
@@ -34,6 +35,21 @@ template <Scope S> GMPI_DEVICE void tell_end_of_call() {
     give_command(block_state(), GridCommand::done);
 }
 
+/// The same of a nonblocking call, which returns that request. Nothing that this block has stored
+/// for it concerns the others before they make another call.
+template <Scope S> GMPI_DEVICE void end_with_request(MPI_Request request) {
+  prepare_end<S>(false);
+  if constexpr (S == Scope::grid)
+    give_command(block_state(), GridCommand::answer,
+                 static_cast<std::int32_t>(number_of_request(request)));
+}
+
+/// The request slots that calls of scope S keep.
+template <Scope S> GMPI_DEVICE SlotReserve &reserve_of() {
+  BlockState &block = block_state();
+  return S == Scope::grid && grid_blocks() > 1 ? block.launch->reserve : block.reserve;
+}
+
 /// Whether every thread is given something else than the call's error by it.
 template <Function F> GMPI_DEVICE bool returns_something(const Arguments &a) {
   return kind_of(F) == Kind::nonblocking || kind_of(F) == Kind::completion || tells_flag(F) ||
@@ -48,12 +64,26 @@ GMPI_DEVICE bool has_all(GridCommand command, const BlockState &block, const Arg
          !returns_something<F>(a) && !is_local(out);
 }
 
+/// What a nonblocking call returns that another block has made, and has answered so.
+GMPI_DEVICE void note_answer(CallResult &result, const BlockState &block) {
+  const auto number = static_cast<std::uint32_t>(block.result.error);
+  result = nothing_received();
+  result.request = request_of_number(number);
+}
+
 /// How far a grid's call has come for a block that another makes it for. Lane 0, which has
 /// acquired; the same for all of the warp.
 template <Function F>
 GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const Arguments &a) {
   if (has_all<F>(command, block, a))
     return Begun::over;
+  if (kind_of(F) == Kind::nonblocking && command == GridCommand::answer) {
+    note_answer(block.peer.result, block);
+    return Begun::answered;
+  }
+  if (kind_of(F) == Kind::completion && !tells_flag(F) && !wants_status(a) &&
+      command == GridCommand::done && block.result.error == MPI_SUCCESS)
+    return Begun::answered;
   if (command == GridCommand::exchange) {
     block.peer.round.number = static_cast<std::uint32_t>(block.result.error);
     block.peer.round.shared = true;

@@ -90,6 +90,14 @@ GMPI_HOST_DEVICE inline KernelRequest decode_request(MPI_Request request) {
   return {static_cast<std::uint32_t>(bits & 0x3ff), static_cast<std::uint32_t>(bits >> 10 & 0x3f),
           static_cast<std::uint32_t>(bits >> 16 & serial_mask)};
 }
+/// A kernel's request as a number of 28 bits, and back.
+GMPI_HOST_DEVICE inline std::uint32_t number_of_request(MPI_Request request) {
+  return static_cast<std::uint32_t>(RequestBits<MPI_Request>::get(request) & 0xfffffff);
+}
+GMPI_HOST_DEVICE inline MPI_Request request_of_number(std::uint32_t number) {
+  using Bits = RequestBits<MPI_Request>;
+  return Bits::make(Bits::mark | number);
+}
 /// The request of a nonblocking call from or to MPI_PROC_NULL. It is no MPI_REQUEST_NULL, since the
 /// status of its completion names MPI_PROC_NULL. Slot 0 belongs to launches: no other request has it.
 GMPI_HOST_DEVICE inline MPI_Request null_peer_request() { return encode_request({0, 0, 0}); }

@@ -405,6 +405,19 @@ struct MatchList {
 };
 constexpr std::uint32_t match_lists = 1024; ///< of each; a multiple of 32
 
+/// Receives that have been posted, and that nobody has put into lists yet. Whoever posts one takes a
+/// number, writes the request's record, and then its entry: that takes no lock. Who has the lock
+/// gives them what has arrived, in the order of their numbers, or puts them into lists.
+struct PostRing {
+  static constexpr std::uint32_t places = 64;
+  alignas(128) std::uint32_t next; ///< numbers that have been taken
+  alignas(128) std::uint32_t first; ///< entries before are no longer here; changed under the lock
+  unsigned long long gone; ///< under the lock: which of those from first on are not, either; bits
+  /// By number: the request and, in the high half, the number plus one, once its record is
+  /// complete.
+  unsigned long long entry[places];
+};
+
 /// What a waiting thread looks at all the time: 16 bytes, one load.
 struct alignas(16) Summary {
   std::uint32_t posted; ///< receives that wait for a message, or for their announced data
@@ -428,6 +441,8 @@ struct State {
   std::uint32_t peers;
   std::uint32_t comms_used;
   std::uint32_t listed; ///< counts the entries that any of these has had
+  PostRing posts;
+  std::uint32_t in_lists; ///< posted receives that have been put into these
   MatchList posted[match_lists], posted_any_tag, kept_lists[match_lists];
   std::uint32_t kept_bits[match_lists / 32]; ///< bits: those that are not empty
   std::uint32_t free_small, free_large;

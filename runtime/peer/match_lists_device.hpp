@@ -37,25 +37,17 @@ struct Listed {
   std::uint32_t index, before;
 };
 
-/// A list's end, to append an entry to.
-struct ListEnd {
-  MatchList *list;
-  std::uint32_t first, last, number; ///< number: the next entry's
-
-  GMPI_DEVICE ListEnd(const State &state, MatchList &list)
-      : list(&list), first(list.first), last(list.last), number(state.listed) {}
-};
 template <class Entry>
-GMPI_DEVICE void append(State &state, const ListEnd &end, Entry *entries, std::uint32_t index) {
+GMPI_DEVICE void append(State &state, MatchList &list, Entry *entries, std::uint32_t index) {
+  const std::uint32_t first = list.first, last = list.last, number = state.listed;
   entries[index].next = nothing;
-  entries[index].number = end.number;
-  state.listed = end.number + 1;
-  if (end.first == nothing)
-    store_relaxed_device(&end.list->first,
-                         index); // some look whether there is any without the lock
+  entries[index].number = number;
+  state.listed = number + 1;
+  if (first == nothing)
+    store_relaxed_device(&list.first, index); // some look whether there is any without the lock
   else
-    entries[end.last].next = index;
-  end.list->last = index;
+    entries[last].next = index;
+  list.last = index;
 }
 template <class Entry> GMPI_DEVICE void take_out(const Listed &taken, Entry *entries) {
   MatchList &list = *taken.list;
@@ -114,8 +106,10 @@ GMPI_OUT_OF_LINE Listed find_kept(State &state, const Wanted &wanted) {
 
 GMPI_DEVICE std::uint32_t take_posted(State &state, const Header &header, std::uint32_t from) {
   const Listed found = find_posted(state, header, from);
-  if (found.index != nothing)
+  if (found.index != nothing) {
     take_out(found, state.requests);
+    --state.in_lists;
+  }
   return found.index;
 }
 /// The earliest kept message that is wanted, taken out. `with_data`: only where it has come with
@@ -144,15 +138,15 @@ GMPI_DEVICE MatchList &posted_list(State &state, std::uint32_t context, std::int
 }
 GMPI_DEVICE void append_posted(State &state, std::uint32_t index) {
   const Request &request = state.requests[index];
-  append(state, ListEnd(state, posted_list(state, request.context, request.tag)), state.requests,
-         index);
+  ++state.in_lists;
+  append(state, posted_list(state, request.context, request.tag), state.requests, index);
 }
 GMPI_DEVICE void append_kept(State &state, std::uint32_t place) {
   const Header &header = state.kept[place].header;
   const std::uint32_t list = list_of(header.context, header.tag);
   if (state.kept_lists[list].first == nothing)
     state.kept_bits[list / 32] |= 1u << list % 32;
-  append(state, ListEnd(state, state.kept_lists[list]), state.kept, place);
+  append(state, state.kept_lists[list], state.kept, place);
   atomicAdd(&state.summary.kept, 1u);
 }
 

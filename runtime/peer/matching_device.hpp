@@ -1,6 +1,7 @@
 // Which receive gets which message: MPI's rules, applied by the receiving rank's own threads.
 //
-// Invariant: lists are changed under state.lock. Both channels from a rank are looked at by whoever
+// Invariant: lists are changed under state.lock. A receive is posted into a ring, without it, and who
+// has it puts that into lists, or gives it a message, before any that is posted later. Both channels from a rank are looked at by whoever
 // has set the top bit of the common one's line: in the order of their messages, each is given to
 // the earliest posted receive that it matches, or kept. Who has posted nothing may look at them
 // without the lock while nobody has posted anything, nothing is kept and nothing is active: then no
@@ -205,6 +206,78 @@ GMPI_DEVICE unsigned long long give_data(State &state, const Header &header, std
   return carried_slots(request.header);
 }
 
+// --- receives that have been posted ---
+
+/// Waits for entry `number` of the ring, whose number has been taken: its record follows soon.
+GMPI_DEVICE std::uint32_t await_post(const PostRing &posts, std::uint32_t number) {
+  unsigned long long entry;
+  GMPI_NO_UNROLL
+  while ((entry = load_relaxed_device(&posts.entry[number % PostRing::places])) >> 32 !=
+         number + 1)
+    relax();
+  return static_cast<std::uint32_t>(entry);
+}
+
+/// Gives a receive, which counts as posted, the kept message that it wants, under the lock. Returns
+/// whether there was one. `place`: where its data lies; the caller copies that, and the request is
+/// noted as done. Or it is `nothing`, where the data is yet to come.
+GMPI_OUT_OF_LINE bool match_kept(State &state, std::uint32_t index, std::uint32_t &place) {
+  Request &request = state.requests[index];
+  const Wanted wanted = wanted_by(request);
+  place = has_kept_none(state, wanted) ? nothing : take_kept(state, wanted, false);
+  if (place == nothing)
+    return false;
+  const Kept &kept = state.kept[place];
+  const Header header = kept.header;
+  const std::uint32_t channel = kept.channel, from = peer_of_channel(channel);
+  atomicSub(&state.summary.kept, 1u);
+  if (header.kind == MessageKind::announced) {
+    give_place(state, place);
+    place = nothing;
+    give_message(state, index, header, channel, kept.first);
+    return true;
+  }
+  request.peer = from;
+  request.header = header;
+  atomicSub(&state.summary.posted, 1u);
+  if (header.kind == MessageKind::synchronous)
+    acknowledge(state, from, header);
+  return true;
+}
+
+/// Puts the receives of the ring before entry `end` into lists; or gives them what has been kept
+/// while they were being posted. Under the lock; one thread.
+GMPI_OUT_OF_LINE void list_posts(State &state, std::uint32_t end) {
+  PostRing &posts = state.posts;
+  unsigned long long gone = posts.gone;
+  GMPI_NO_UNROLL
+  for (std::uint32_t number = posts.first; static_cast<std::int32_t>(end - number) > 0;
+       ++number, gone >>= 1) {
+    const std::uint32_t index = await_post(posts, number);
+    store_relaxed_device(&posts.first, number + 1); // those behind may wait for the place
+    if ((gone & 1) != 0)
+      continue;
+    acquire_device(); // its record
+    std::uint32_t place;
+    if (!match_kept(state, index, place)) {
+      append_posted(state, index);
+    } else if (place != nothing) {
+      Request &request = state.requests[index];
+      copy_share(request.data, kept_memory(state, place),
+                 request.header.bytes < request.room ? request.header.bytes : request.room, 0, 1);
+      set_state(request, RequestState::done);
+      give_place(state, place);
+    }
+  }
+  posts.gone = gone;
+}
+/// The same of all that have been posted.
+GMPI_DEVICE void list_posts(State &state) {
+  const std::uint32_t end = load_relaxed_device(&state.posts.next);
+  if (end != state.posts.first)
+    list_posts(state, end);
+}
+
 // --- channels ---
 
 GMPI_DEVICE bool has_message(const State &state, std::uint32_t channel, unsigned long long next) {
@@ -275,7 +348,16 @@ GMPI_DEVICE bool has_data(const Header &header) {
   return header.kind == MessageKind::eager || header.kind == MessageKind::synchronous;
 }
 /// A warp alone sees to messages that are no longer.
-constexpr unsigned long long short_bytes = 8192;
+constexpr unsigned long long short_bytes = 2048;
+
+/// Gives a posted receive the message at `next` of a channel; one that is only announced has been
+/// read then.
+GMPI_DEVICE void give_to_posted(State &state, std::uint32_t index, const Header &header,
+                                std::uint32_t channel, unsigned long long next) {
+  give_message(state, index, header, channel, next);
+  if (header.kind == MessageKind::announced)
+    free_share(state.channels[channel].in_freed, next, next + slots_of(header), 0, 1);
+}
 
 /// Deals with one message at `next`, under the lock, the channels held. Returns the slot behind it,
 /// or `next` itself where it cannot be kept, or with work.kind keep or, `by_warp`, read.
@@ -292,7 +374,7 @@ GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t channel,
       work = {WorkKind::read, posted};
       return next;
     }
-    give_message(state, posted, header, channel, next);
+    give_to_posted(state, posted, header, channel, next);
   } else {
     std::uint32_t place = take_place(state, no_data ? 0 : header.bytes);
     if (place == nothing)
@@ -306,7 +388,7 @@ GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t channel,
     }
     append_kept(state, place);
   }
-  if (header.kind == MessageKind::announced || (posted == nothing && no_data))
+  if (posted == nothing && no_data)
     free_share(state.channels[channel].in_freed, next, behind, 0, 1);
   return behind;
 }
@@ -348,6 +430,7 @@ GMPI_DEVICE std::uint32_t peers_to_look_at(const State &state, unsigned long lon
 /// rank's channels.
 GMPI_OUT_OF_LINE Work look_into_channels(State &state) {
   Work work{};
+  list_posts(state);
   unsigned long long news = 0;
   const std::uint32_t peers = peers_to_look_at(state, news);
   GMPI_NO_UNROLL

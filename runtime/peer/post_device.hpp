@@ -1,10 +1,10 @@
 // MPI_Irecv by a block's first warp, whole: the receive is posted or, where its message is there
-// already and nobody else has asked for it, takes that at once: its request is done then.
+// already, is one for all of the block to read, and nobody else has asked for it, takes that at
+// once: its request is done then.
 //
 // Invariant: what has been posted before gets what it wants first, and what has been kept is given
 // first. So a message that is there is taken only where nothing is kept, and no posted receive may
-// want it. The functions here call none, so no register has to be restored behind what they
-// acquire; but for match_from().
+// want it.
 #pragma once
 
 #include "quick_long_device.hpp"
@@ -22,51 +22,58 @@ GMPI_DEVICE unsigned long long room_in(const Source &known, const Arguments &a) 
   return static_cast<std::uint64_t>(a.recv_count) * known.extent;
 }
 
-/// MPI_Irecv looks whether its message is there where there is room for no more than so much: an
-/// announced message is nothing to be taken, and of a grid's longer ones it takes longer to look
-/// than that saves.
-template <Scope S>
-constexpr unsigned long long most_looked_for = S == Scope::grid ? 16384 : eager_bytes;
-
-/// What prepare_to_receive() says, where MPI_Irecv is to look.
-template <Scope S> GMPI_DEVICE void prepare_to_post(const Arguments &a) {
-  if (room_in(source_of(a), a) <= most_looked_for<S>)
-    prepare_to_receive<S>(a.comm, a.source);
+/// A block's MPI_Irecv looks whether its message is there, if that may be one which takes all of the
+/// block some time to read: others are read together by those who wait. An announced message is
+/// nothing to be taken; and of a grid's it takes longer to look than that saves.
+template <Scope S> GMPI_DEVICE bool is_looked_for(unsigned long long room) {
+  return S == Scope::block && room > 16384 && room <= eager_bytes;
 }
 
 /// What a nonblocking call returns; one thread says so.
-template <Scope S> GMPI_DEVICE void note_request(MPI_Request request, Share &share) {
+GMPI_DEVICE void note_new_request(MPI_Request request, Share &share) {
   share.result = CallResult{};
   share.result.request = request;
-  if (S == Scope::grid)
-    block_state().launch->result = share.result;
 }
 
 /// A nonblocking call is over whose `request` lane 0 knows.
 template <Scope S> GMPI_DEVICE Begun answer_with_request(MPI_Request request, Share &share) {
   if (thread_index() == 0) {
-    note_request<S>(request, share);
-    prepare_end<S>();
-    tell_end_of_call<S>();
+    note_new_request(request, share);
+    end_with_request<S>(request);
   }
   __syncwarp();
   return Begun::answered;
 }
 
-/// Posts a receive at once, into memory of all of the block; the warp, whole. Else it returns
-/// false, and nothing has happened. `request` is lane 0's.
+/// Posts a receive at once, into memory of all of the block, where a request slot is at hand; the
+/// warp, whole. Else it returns false, and nothing has happened. `request` is lane 0's.
+template <Scope S>
 GMPI_DEVICE bool post_as_warp(State &state, const Comm &comm, int source, const Wanted &wanted,
-                              void *data, unsigned long long room, const SlotAttempt &attempt,
-                              Share &share, MPI_Request &request) {
+                              void *data, unsigned long long room, MPI_Request &request) {
+  if (is_shared(data)) // nobody else could read what has been kept for it
+    return false;
   Match offer{};
   unsigned long long offset = 0;
-  if (room > eager_bytes && !is_shared(data)) {
+  if (room > eager_bytes) {
     offer = find_offer_as_warp(state, data, room, offset);
     if (offer.number == 0) // the host is to be asked for one
       return false;
   }
-  const bool posted = thread_index() == 0 && post_at_once(state, comm, source, wanted, data, room,
-                                                          offer, offset, attempt, share, request);
+  bool posted = false;
+  if (thread_index() == 0) {
+    SlotReserve &reserve = reserve_of<S>();
+    const Summary seen = look(state); // under way with what follows
+    NewSlot slot;
+    if (take_slot_at_once(context, reserve, slot)) {
+      describe_post(state, comm, source, wanted, data, room, offer, offset, slot);
+      posted = seen.kept == 0;
+      if (posted)
+        post_into_ring(state, slot.slot);
+      else // its message may be there, for all of the block to copy
+        return_slot(context, reserve, slot);
+      request = encode_request({slot.slot, peer_device, slot.serial});
+    }
+  }
   return __any_sync(whole_warp, posted) != 0;
 }
 
@@ -112,7 +119,8 @@ struct Next {
 /// Whether a posted receive may want such a message. Needs no lock.
 GMPI_DEVICE bool may_be_wanted(const State &state, const Header &header) {
   const std::uint32_t list = list_of(header.context, header.tag);
-  return load_relaxed_device(&state.posted[list].first) != nothing ||
+  return load_relaxed_device(&state.posts.first) != load_relaxed_device(&state.posts.next) ||
+         load_relaxed_device(&state.posted[list].first) != nothing ||
          load_relaxed_device(&state.posted_any_tag.first) != nothing;
 }
 
@@ -121,27 +129,20 @@ GMPI_DEVICE bool may_be_wanted(const State &state, const Header &header) {
 /// to read the data; or nothing, and then nothing has happened.
 template <Scope S>
 GMPI_DEVICE Begun take_next(State &state, Source &known, const Next &next, const Wanted &wanted,
-                            void *data, unsigned long long room, const SlotAttempt &attempt,
-                            Share &share) {
+                            void *data, unsigned long long room, Share &share) {
   const std::uint32_t lane = lane_index();
-  std::uint64_t *const acks = state.acks; // what is loaded later is loaded behind an acquire
   const auto bytes = static_cast<std::uint32_t>(next.second);
   const bool by_warp = bytes <= warp_bytes;
   unsigned long long before = locked;
-  bool has_slot = false;
-  if (lane == 0 && attempt.has_hope()) {
+  if (lane == 0)
     before = cas_relaxed_device(&state.receiving[known.peer].next, next.word, next.word | locked);
-    has_slot = attempt.ask(context) == attempt.asked;
-  }
   const Summary summary = look(state);
   bool takes = false;
-  if (lane == 0) {
-    const bool holds = before == next.word;
-    takes = holds && has_slot && summary.kept == 0 && attempt.acquire(context);
-    if (!takes && holds)
+  NewSlot taken{};
+  if (lane == 0 && before == next.word) {
+    takes = summary.kept == 0 && take_slot_at_once(context, reserve_of<S>(), taken);
+    if (!takes)
       let_channels_go(state, known.peer, next.at);
-    if (!takes && has_slot)
-      attempt.give_back(context);
   }
   if (!__any_sync(whole_warp, takes))
     return Begun::nothing;
@@ -154,13 +155,13 @@ GMPI_DEVICE Begun take_next(State &state, Source &known, const Next &next, const
                     : await_packet(packet_at(ring, slot, lane), lap_of(slot)));
   __syncwarp();
   if (lane == 0) {
-    const std::uint32_t index = attempt.slot(), serial = context.records[index].serial;
-    begin_receiving(state, acks, index, serial & 0xffff, *known.its, known.source, wanted, data,
-                    room);
+    const std::uint32_t index = taken.slot, serial = taken.serial;
+    begin_receiving(state, state.acks, index, serial & 0xffff, *known.its, known.source, wanted,
+                    data, room);
     Request &request = state.requests[index];
     request.header = next.header();
     note_state(request, RequestState::done);
-    note_request<S>(encode_request({index, peer_device, serial}), share);
+    note_new_request(encode_request({index, peer_device, serial}), share);
     end_taking<S>(known, next.at, next.by_owned, by_warp, data, bytes, request.header.dense,
                   Begun::answered);
   }
@@ -184,10 +185,8 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a, bool may_mat
     return Begun::nothing;
   const unsigned long long room = room_in(known, a);
   const Wanted wanted{known.context, known.peer, a.recv_tag};
-  // These need nothing of each other.
-  const SlotAttempt attempt(context);
-  const Summary summary = look(state);
-  if (known.near != 0 && room <= most_looked_for<S>) {
+  if (known.near != 0 && is_looked_for<S>(room)) {
+    const Summary summary = look(state);
     const std::uint32_t looks = known.ahead != 0 ? looks_ahead : 1;
     Next next(state, known);
     GMPI_NO_UNROLL
@@ -208,12 +207,11 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a, bool may_mat
       if (is_wanted && gives)
         return Begun::found;
       if (takes && !is_wanted)
-        return take_next<S>(state, known, next, wanted, a.recv_buffer, room, attempt, share);
+        return take_next<S>(state, known, next, wanted, a.recv_buffer, room, share);
     }
   }
   MPI_Request request{};
-  return post_as_warp(state, *known.its, a.source, wanted, a.recv_buffer, room, attempt, share,
-                      request)
+  return post_as_warp<S>(state, *known.its, a.source, wanted, a.recv_buffer, room, request)
              ? answer_with_request<S>(request, share)
              : Begun::nothing;
 }
@@ -222,13 +220,12 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a, bool may_mat
 /// up to the first message that is long, or that nobody has asked for. A warp, whole.
 GMPI_OUT_OF_LINE void match_from(Source &known) {
   State &state = *context.peer;
-  const std::uint32_t lane = lane_index();
-  if (of_lane(int(lane == 0 && try_lock(state)), 0) == 0)
+  Matcher matcher(state);
+  if (known.peer >= Matcher::most_peers || !matcher.take_hold())
     return;
-  take_messages_as_warp(state, known.peer, true);
-  __syncwarp();
-  if (lane == 0) {
-    unlock(state);
+  matcher.take_messages_from(1u << known.peer, true);
+  matcher.let_go();
+  if (lane_index() == 0) {
     const unsigned long long word = load_relaxed_device(&state.receiving[known.peer].next);
     if ((word & locked) == 0)
       renew_source(state, known, word);

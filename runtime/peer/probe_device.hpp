@@ -66,6 +66,7 @@ GMPI_OUT_OF_LINE Work look_for_message(State &state, const Sought &sought, Share
   if (!arrived && look(state).kept == 0)
     return {};
   lock(state);
+  list_posts(state); // those go first
   Work work{};
   if (find_kept(state, sought, shared)) {
     work.kind = WorkKind::over;

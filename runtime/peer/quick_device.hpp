@@ -277,9 +277,10 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
   if (is_local(buffers.out))
     return Begun::nothing;
   MPI_Request request{};
-  if (!post_as_warp(state, comm, a.source, wanted_from(comm, a.source, a.recv_tag), buffers.out,
-                    buffers.out_bytes, SlotAttempt(context), share, request) &&
-      thread_index() == 0) {
+  if (post_as_warp<S>(state, comm, a.source, wanted_from(comm, a.source, a.recv_tag), buffers.out,
+                      buffers.out_bytes, request))
+    return answer_with_request<S>(request, share);
+  if (thread_index() == 0) {
     begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, false,
                   share);
     request = request_for(share.request);
@@ -346,7 +347,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
                                a.send_datatype, a.source, a.recv_tag, buffers.out,
                                buffers.out_bytes, share);
     MPI_Request request{};
-    if (!announce_at_once(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
+    if (!announce_at_once<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
                           request)) {
       const Begun begun =
           announce_quickly(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, share);
@@ -396,8 +397,11 @@ template <Function F, Scope S> GMPI_DEVICE Begun send_short(const Arguments &a) 
   constexpr Begun then = F == Function::Send    ? Begun::over
                          : F == Function::Isend ? Begun::answered
                                                 : Begun::sent;
-  if (F == Function::Isend)
-    return_nothing<F, S>(block_state().peer, false); // before the other blocks are told
+  if (F == Function::Isend && thread_index() == 0) { // before the other blocks are told
+    CallResult &result = block_state().peer.result;
+    result = nothing_received();
+    result.request = null_peer_request();
+  }
   // What is received behind it must be as MPI wants it, before it is sent.
   if (F == Function::Sendrecv &&
       (a.recv_datatype != a.send_datatype || a.recv_count < 0 ||

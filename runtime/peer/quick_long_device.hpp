@@ -205,30 +205,22 @@ GMPI_DEVICE Begun keep_call(const LongCall &call, Share &share, Begun then) {
 }
 
 /// Announces the long message of a nonblocking call to a rank of this host, where a request slot is
-/// free; what that needs of memory is under way together. Else it returns false, and nothing has
-/// happened. `handle` is lane 0's.
+/// at hand. Else it returns false, and nothing has happened. `handle` is lane 0's.
+template <Scope S>
 GMPI_DEVICE bool announce_at_once(State &state, const Comm &comm, int dest, int tag,
                                   const void *data, unsigned long long bytes, MPI_Request &handle) {
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
   if (is_local(data) || peer >= state.near_peers)
     return false;
-  std::uint32_t index = no_slot, serial = 0;
+  NewSlot slot{no_slot, 0};
   Taken taken{};
-  if (lane == 0) {
-    const SlotAttempt attempt(context);
-    if (attempt.has_hope() && attempt.ask(context) == attempt.asked) {
-      const std::uint32_t found = attempt.reach(context);
-      taken = take(state, peer, 1, bytes);
-      acquire_device();
-      index = attempt.take(context, found);
-      serial = context.records[index].serial;
-    }
-  }
-  index = of_lane(index, 0);
+  if (lane == 0 && take_slot_at_once(context, reserve_of<S>(), slot))
+    taken = take(state, peer, 1, bytes);
+  const std::uint32_t index = of_lane(slot.slot, 0), serial = of_lane(slot.serial, 0);
   if (index == no_slot)
     return false;
-  const Transfer t = announcement(comm.context, index, of_lane(serial, 0) & 0xffff, tag, data,
-                                  bytes, of_lane(taken.first, 0), of_lane(taken.after, 0));
+  const Transfer t = announcement(comm.context, index, serial & 0xffff, tag, data, bytes,
+                                  of_lane(taken.first, 0), of_lane(taken.after, 0));
   const bool free =
       of_lane(int(taken.free), 0) != 0 || find_free_as_warp(state, peer, t.first + 1, lane);
   if (lane < ack_packets)

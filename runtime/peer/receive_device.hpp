@@ -176,6 +176,7 @@ GMPI_OUT_OF_LINE bool receive_kept(State &state, const Comm &comm, int source, i
   if (has_kept_none(state, wanted))
     return false;
   lock(state);
+  list_posts(state); // those go first
   const std::uint32_t place = take_kept(state, wanted, true);
   if (place != nothing) {
     const Kept &kept = state.kept[place];
@@ -195,76 +196,55 @@ GMPI_OUT_OF_LINE bool receive_kept(State &state, const Comm &comm, int source, i
 /// the lock, which it gives back.
 GMPI_OUT_OF_LINE void match_or_post(State &state, Share &shared) {
   const std::uint32_t index = shared.request;
-  Request &request = state.requests[index];
-  const Wanted wanted = wanted_by(request);
-  const std::uint32_t place =
-      has_kept_none(state, wanted) ? nothing : take_kept(state, wanted, false);
-  if (place == nothing) {
-    note_state(request, RequestState::posted);
-    atomicAdd(&state.summary.posted, 1u);
+  list_posts(state); // those go first
+  note_state(state.requests[index], RequestState::posted);
+  atomicAdd(&state.summary.posted, 1u);
+  if (!match_kept(state, index, shared.place))
     append_posted(state, index);
-    return unlock(state);
-  }
-  const Kept &kept = state.kept[place];
-  const Header header = kept.header;
-  const std::uint32_t from = peer_of_channel(kept.channel);
-  atomicSub(&state.summary.kept, 1u);
-  if (header.kind == MessageKind::announced) {
-    give_place(state, place);
-    atomicAdd(&state.summary.posted, 1u);
-    give_message(state, index, header, kept.channel, kept.first);
-  } else {
-    request.peer = from;
-    request.header = header;
-    set_state(request, RequestState::done);
-    if (header.kind == MessageKind::synchronous)
-      acknowledge(state, from, header);
-    shared.place = place;
-  }
+  else if (shared.place != nothing)
+    note_state(state.requests[index], RequestState::done);
   unlock(state);
 }
 
-/// Posts a receive that is a call's of its own, where a slot is free, nobody has the lock, and its
-/// message has not been kept; its data may be stored where `offer` and `offset` say, if anywhere.
-/// One thread; what it needs of memory is under way together, and it calls no function. Else it
-/// returns false, and nothing has happened. As begin_receive() says otherwise; `handle` is the
-/// request, `attempt` has just been begun.
-GMPI_DEVICE bool post_at_once(State &state, const Comm &comm, int source, const Wanted &wanted,
-                              void *data, unsigned long long room, const Match &offer,
-                              unsigned long long offset, const SlotAttempt &attempt, Share &shared,
-                              MPI_Request &handle) {
-  std::uint64_t *const acks = state.acks; // what is loaded later is loaded behind an acquire
-  if (load_relaxed_device(&state.lock) != 0 || !attempt.has_hope())
-    return false;
-  const std::uint32_t asked = attempt.ask(context);
-  const std::uint32_t held = cas_acquire_device(&state.lock, 0, 1);
-  const bool has_slot = asked == attempt.asked, has_lock = held == 0;
-  if (has_slot && has_lock && attempt.acquire(context)) {
-    const std::uint32_t index = attempt.slot();
-    const ListEnd end(state, posted_list(state, wanted.context, wanted.tag));
-    const bool none_kept = has_kept_none(state, wanted);
-    const std::uint32_t serial = context.records[index].serial;
-    if (none_kept) {
-      begin_receiving(state, acks, index, serial & 0xffff, comm, source, wanted, data, room);
-      Request &request = state.requests[index];
-      request.offer = offer;
-      request.offset = offset;
-      shared.request = index;
-      shared.place = nothing;
-      handle = encode_request({index, peer_device, serial});
-      note_state(request, RequestState::posted);
-      atomicAdd(&state.summary.posted, 1u);
-      append(state, end, state.requests, index);
+/// Makes room in the ring for entry `number`. (Whoever awaits such an entry has made room for it.)
+GMPI_OUT_OF_LINE void await_post_room(State &state, std::uint32_t number) {
+  atomicAdd(&state.wanted, 1u);
+  GMPI_NO_UNROLL
+  while (number - load_relaxed_device(&state.posts.first) >= PostRing::places) {
+    if (take_lock(state)) {
+      list_posts(state, number + 1 - PostRing::places);
       unlock(state);
-      return true;
+    } else {
+      pause();
     }
-    attempt.put_back(context);
   }
-  if (has_lock)
-    atomicExch(&state.lock, 0u); // nothing has been written
-  if (has_slot)
-    attempt.give_back(context);
-  return false;
+  atomicSub(&state.wanted, 1u);
+}
+
+/// The record of a receive that is to be posted into the ring: a call's of its own, into memory that
+/// the rank's others can reach. Its data may be stored where `offer` and `offset` say, if anywhere.
+GMPI_DEVICE void describe_post(State &state, const Comm &comm, int source, const Wanted &wanted,
+                               void *data, unsigned long long room, const Match &offer,
+                               unsigned long long offset, const NewSlot &slot) {
+  begin_receiving(state, state.acks, slot.slot, slot.serial & 0xffff, comm, source, wanted, data,
+                  room);
+  Request &request = state.requests[slot.slot];
+  request.offer = offer;
+  request.offset = offset;
+  note_state(request, RequestState::posted);
+}
+/// Posts it: waits for nothing but what has been written, and leaves it to others to look whether
+/// its message is there. One thread.
+GMPI_DEVICE void post_into_ring(State &state, std::uint32_t index) {
+  PostRing &posts = state.posts;
+  atomicAdd(&state.summary.posted, 1u);
+  const std::uint32_t number = atomicAdd(&posts.next, 1u); // under way with what has been written
+  const std::uint32_t first = load_relaxed_device(&posts.first);
+  release_device();
+  if (number - first >= PostRing::places)
+    await_post_room(state, number);
+  store_relaxed_device(&posts.entry[number % PostRing::places],
+                       index | static_cast<unsigned long long>(number + 1) << 32);
 }
 
 /// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.

@@ -99,10 +99,7 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
   __syncwarp(); // the data has been read, and the route
   if (lane == 0) {
     increase_relaxed_device(route.order, one_owned);
-    if (then != Begun::sent) {
-      prepare_end<S>(then != Begun::over); // what it has read nobody else needs
-      tell_end_of_call<S>();
-    }
+    end_sending<S>(then);
     routes_of<S>().route[i].next = route.next + 1;
     count_call(state, bytes);
     if (told != 0)

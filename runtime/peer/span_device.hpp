@@ -178,6 +178,16 @@ template <Scope S> GMPI_DEVICE void look_ahead(const Span &span) {
   }
 }
 
+/// Ends a call that has sent a message, and goes on so. Lane 0.
+template <Scope S> GMPI_DEVICE void end_sending(Begun then) {
+  if (then == Begun::over) {
+    prepare_end<S>(false); // what it has read nobody else needs
+    tell_end_of_call<S>();
+  } else if (then == Begun::answered) { // MPI_Isend's, which is done
+    end_with_request<S>(null_peer_request());
+  }
+}
+
 /// Has all of the block, in whose number none is missing, write the data of block.peer.span.
 /// Returns how far its call has come then.
 template <Scope S, bool dense> GMPI_DEVICE Begun write_span() {
@@ -201,10 +211,8 @@ template <Scope S, bool dense> GMPI_DEVICE Begun write_span() {
   if (rank == 0)
     span.told = load_relaxed_device(&state.summary.told);
   __syncthreads();
-  if (then != Begun::sent && rank == 0) {
-    prepare_end<S>(then != Begun::over); // what it has read nobody else needs
-    tell_end_of_call<S>();
-  }
+  if (rank == 0)
+    end_sending<S>(then);
   return then;
 }
 

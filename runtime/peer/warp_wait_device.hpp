@@ -30,24 +30,45 @@ GMPI_DEVICE bool try_hold_channels(State &state, std::uint32_t peer, Position &a
   return true;
 }
 
-/// The channel from `peer` whose turn it is, as find_next() says, and the first packets of its next
-/// message, one in each lane; max_channels where nothing has come. The warp holds the channels.
-GMPI_DEVICE std::uint32_t find_next_as_warp(const State &state, std::uint32_t peer,
-                                            const Position &at, Packet &packet) {
-  constexpr unsigned headers = (1u << header_packets) - 1;
-  const std::uint32_t lane = lane_index(), owned = owned_channel(peer);
-  const Packet by_owned = Packet::load(packet_at(state.channels[owned].in, at.owned, lane));
-  packet = Packet::load(packet_at(state.channels[peer].in, at.common, lane));
-  const auto has_come = [&](std::uint32_t channel, const Packet &its) {
+/// A look at both channels from a rank, whose next slots are `at`: their first packets, one in each
+/// lane of a warp.
+struct LookAsWarp {
+  Position at;
+  Packet common, owned;
+
+  /// `rings`: of the common channel, and of the owned one.
+  GMPI_DEVICE LookAsWarp(std::uint64_t *const (&rings)[2], const Position &at)
+      : at(at), common(Packet::load(packet_at(rings[0], at.common, lane_index()))),
+        owned(Packet::load(packet_at(rings[1], at.owned, lane_index()))) {}
+
+  /// The channel from `peer` whose turn it is, as find_next() says, and its packets; max_channels
+  /// where nothing has come. The warp holds the channels.
+  GMPI_DEVICE std::uint32_t find_next(std::uint32_t peer, Packet &packet) const {
+    packet = common;
+    if (has_come(peer, common))
+      return peer;
+    packet = owned;
+    return has_come(owned_channel(peer), owned) ? owned_channel(peer) : max_channels;
+  }
+
+private:
+  GMPI_DEVICE bool has_come(std::uint32_t channel, const Packet &its) const {
+    constexpr unsigned headers = (1u << header_packets) - 1;
     const bool shows = its.shows(lap_of(at.in(channel)));
     // (Its turn it is, says the last packet of its header.)
-    const bool may = lane + 1 != header_packets || at.allows(channel, its.data());
+    const bool may = lane_index() + 1 != header_packets || at.allows(channel, its.data());
     return (__ballot_sync(whole_warp, shows && may) & headers) == headers;
-  };
-  if (has_come(peer, packet))
-    return peer;
-  packet = by_owned;
-  return has_come(owned, packet) ? owned : max_channels;
+  }
+};
+GMPI_DEVICE std::uint32_t find_next_as_warp(const State &state, std::uint32_t peer,
+                                            const Position &at, Packet &packet) {
+  std::uint64_t *const rings[] = {state.channels[peer].in, state.channels[owned_channel(peer)].in};
+  return LookAsWarp(rings, at).find_next(peer, packet);
+}
+
+/// A pointer that lane `from` has.
+template <class T> GMPI_DEVICE T *pointer_of_lane(T *value, std::uint32_t from) {
+  return reinterpret_cast<T *>(of_lane(reinterpret_cast<std::uint64_t>(value), from));
 }
 
 /// What a warp reads in one turn: a message of so many packets, with its header.
@@ -121,83 +142,270 @@ struct DoneAsWarp {
   }
 };
 
-/// Deals with what has arrived from `peer`, under the lock. `wanted_only`: up to the first message
-/// that is long, or that nobody has asked for.
-GMPI_DEVICE void take_messages_as_warp(State &state, std::uint32_t peer, bool wanted_only) {
-  const std::uint32_t lane = lane_index();
-  Position at;
-  if (!try_hold_channels(state, peer, at))
-    return;
-  DoneAsWarp done{nothing, 0};
-  GMPI_NO_UNROLL
-  for (;;) {
-    Packet packet;
-    const std::uint32_t channel = find_next_as_warp(state, peer, at, packet);
-    if (channel == max_channels)
-      break;
-    const Header header = unpack_header(of_lane(packet.data(), 0), of_lane(packet.data(), 1),
-                                        of_lane(packet.data(), 2));
-    const unsigned long long next = at.in(channel);
-    unsigned long long behind = next;
-    Work work{};
-    if (lane == 0 &&
-        (!wanted_only || (has_data(header) && find_posted(state, header, peer).index != nothing)))
-      behind = take_message(state, channel, header, next, work, true);
-    behind = of_lane(behind, 0);
-    work.kind = static_cast<WorkKind>(of_lane(static_cast<std::uint32_t>(work.kind), 0));
-    work.index = of_lane(work.index, 0);
-    const Channel &its = state.channels[channel];
-    if (work.kind == WorkKind::read) {
-      Request &request = state.requests[work.index];
-      read_as_warp(its, next, header, packet, request.data, request.room);
-      if (lane == 0) {
-        request.peer = peer;
-        request.header = header;
-        if (header.kind == MessageKind::synchronous)
-          acknowledge(state, peer, header);
-      }
-      done.add(work.index);
-      if (done.count == 32)
-        done.tell(state);
-    } else if (work.kind == WorkKind::keep) {
-      read_as_warp(its, next, header, packet, kept_memory(state, work.index), header.bytes);
-      if (lane == 0)
-        append_kept(state, work.index);
-    } else if (behind == next) {
-      break;
-    }
-    at.move(channel, behind != next ? behind : next + slots_of(header));
-  }
-  done.tell(state);
-  if (lane == 0)
-    unlock_channels(state, peer, at);
-}
-static_assert(header_packets == 3);
+/// A warp, whole, that gives what arrives from this host's ranks to the receives that are posted. It
+/// keeps the lock from turn to turn, and the channels, while nobody wants that: so it knows how far
+/// those have been read and, as long as nothing is in lists and nothing is kept, what is posted.
+struct Matcher {
+  State &state;
+  bool holds = false;    ///< the lock
+  unsigned channels = 0; ///< of which ranks it holds them; bits
+  /// Lane p: of the channels from rank p of this host, the common one first.
+  Position at{};
+  std::uint64_t *in[2];
+  bool lists = false; ///< what is posted is in lists
+  /// Lane i: the i-th receive from number `first` on that the ring has.
+  std::uint32_t first = 0, count = 0; ///< so many lanes have one
+  unsigned long long gone = 0;        ///< as the ring's
+  unsigned open = 0;                  ///< lanes whose receive has no message yet; bits
+  bool all = false;                   ///< none is posted that no lane has
+  std::uint32_t index;
+  Wanted wanted;
+  unsigned char *data;
+  unsigned long long room;
 
-/// Deals with what has arrived from this host's ranks. A warp, whole.
-GMPI_OUT_OF_LINE void match_as_warp(State &state) {
-  const std::uint32_t lane = lane_index(), peers = state.peers;
-  bool holds = false;
-  GMPI_NO_UNROLL
-  for (std::uint32_t first = 0; first < peers; first += 32) {
-    const std::uint32_t peer = first + lane;
-    const bool may =
-        peer < peers &&
-        may_have_messages(state, peer, load_relaxed_device(&state.receiving[peer].next));
-    unsigned those = __ballot_sync(whole_warp, may);
-    if (those == 0)
-      continue;
-    holds = holds || of_lane(int(lane == 0 && try_lock(state)), 0) != 0;
+  static constexpr std::uint32_t most_peers = 32;
+
+  GMPI_DEVICE explicit Matcher(State &state) : state(state) {}
+
+  GMPI_DEVICE bool take_hold() {
+    if (holds)
+      return true;
+    holds = of_lane(int(lane_index() == 0 && try_lock(state)), 0) != 0;
+    if (holds) {
+      first = of_lane(state.posts.first, 0);
+      gone = of_lane(state.posts.gone, 0);
+      count = 0;
+      open = 0;
+      lists = false;
+    }
+    return holds;
+  }
+
+  GMPI_DEVICE void let_go() {
     if (!holds)
       return;
+    note_gone();
+    __syncwarp();
+    if ((channels >> lane_index() & 1) != 0)
+      unlock_channels(state, lane_index(), at);
+    __syncwarp();
+    if (lane_index() == 0)
+      unlock(state);
+    channels = 0;
+    holds = false;
+  }
+
+  /// Tells the ring which of its receives have got their messages. What the lanes know of it, they
+  /// have to look up again.
+  GMPI_DEVICE void note_gone() {
+    const std::uint32_t over = __ffsll(static_cast<long long>(~gone)) - 1;
+    first += over;
+    gone >>= over; // no more than there are lanes
+    count = 0;
+    open = 0;
+    if (lane_index() == 0) {
+      state.posts.gone = gone;
+      store_relaxed_device(&state.posts.first, first);
+    }
+  }
+
+  /// Puts what is posted into lists.
+  GMPI_DEVICE void use_lists() {
+    note_gone();
+    __syncwarp();
+    if (lane_index() == 0)
+      list_posts(state);
+    first = of_lane(state.posts.first, 0);
+    gone = 0;
+    lists = true;
+  }
+
+  /// Looks what is posted.
+  GMPI_DEVICE void look_at_posts() {
+    const std::uint32_t lane = lane_index();
+    const std::uint32_t end = of_lane(load_relaxed_device(&state.posts.next), 0);
+    const std::uint32_t listed = load_relaxed_device(&state.in_lists);
+    const std::uint32_t kept = load_relaxed_device(&state.summary.kept);
+    lists = of_lane(listed | kept, 0) != 0;
+    if (lists) {
+      if (end != first || gone != 0)
+        use_lists();
+      return;
+    }
+    if (open == 0 && count != 0)
+      note_gone();
+    if (end == first + count)
+      return;
+    if (count != 0)
+      note_gone();
+    const std::uint32_t number = first + lane;
+    const bool has = lane < end - first;
+    const unsigned long long entry =
+        has ? load_relaxed_device(&state.posts.entry[number % PostRing::places]) : 0;
+    const unsigned missing = ~__ballot_sync(whole_warp, has && entry >> 32 == number + 1);
+    count = missing == 0 ? 32 : __ffs(static_cast<int>(missing)) - 1;
+    all = count == end - first;
+    acquire_device(); // their records
+    const bool is_open = lane < count && (gone >> lane & 1) == 0;
+    if (is_open) {
+      index = static_cast<std::uint32_t>(entry);
+      const Request &request = state.requests[index];
+      wanted = wanted_by(request);
+      data = request.data;
+      room = request.room;
+    }
+    open = __ballot_sync(whole_warp, is_open);
+  }
+
+  /// Takes hold of the channels from those ranks that it can have.
+  GMPI_DEVICE void hold_channels(unsigned those) {
+    const std::uint32_t lane = lane_index();
+    if ((those & ~channels) == 0)
+      return;
+    bool held = (channels >> lane & 1) != 0;
+    if (!held && (those >> lane & 1) != 0 && state.channels[lane].in != nullptr) {
+      const unsigned long long word = load_relaxed_device(&state.receiving[lane].next);
+      held = try_lock_channels(state, lane, word);
+      if (held) {
+        at = position_of(state, lane, word);
+        in[0] = state.channels[lane].in;
+        in[1] = state.channels[owned_channel(lane)].in;
+      }
+    }
+    channels = __ballot_sync(whole_warp, held);
+  }
+
+  /// Those ranks of which something may have arrived.
+  GMPI_DEVICE unsigned look_at_channels() const {
+    bool any = false;
+    if ((channels >> lane_index() & 1) != 0) {
+      const Packet common = Packet::load(packet_at(in[0], at.common, 0));
+      const Packet owned = Packet::load(packet_at(in[1], at.owned, 0));
+      any = common.shows(lap_of(at.common)) || owned.shows(lap_of(at.owned));
+    }
+    return __ballot_sync(whole_warp, any);
+  }
+
+  /// Deals with what has arrived from `peer`, whose channels it holds. `wanted_only`: up to the
+  /// first message that is long, or that nobody has asked for.
+  GMPI_DEVICE void take_messages(std::uint32_t peer, bool wanted_only, DoneAsWarp &done) {
+    const std::uint32_t lane = lane_index();
+    Position now{of_lane(at.common, peer), of_lane(at.owned, peer)};
+    std::uint64_t *const rings[] = {pointer_of_lane(in[0], peer), pointer_of_lane(in[1], peer)};
+    LookAsWarp seen(rings, now);
+    bool is_late = false; // what it shows was there when the message before was still being read
+    GMPI_NO_UNROLL
+    for (;;) {
+      Packet packet;
+      const std::uint32_t channel = seen.find_next(peer, packet);
+      if (channel == max_channels && !is_late)
+        break;
+      if (channel == max_channels) {
+        seen = LookAsWarp(rings, now);
+        is_late = false;
+        continue;
+      }
+      const Header header = unpack_header(of_lane(packet.data(), 0), of_lane(packet.data(), 1),
+                                          of_lane(packet.data(), 2));
+      const unsigned long long next = now.in(channel);
+      // Most messages' end is known now, and the next look under way with what follows.
+      Position then = now;
+      then.move(channel, next + slots_of(header));
+      seen = LookAsWarp(rings, then);
+      is_late = true;
+      unsigned long long behind = next;
+      Work work{};
+      unsigned char *to = nullptr;
+      unsigned long long to_room = 0;
+      const bool is_new = header.kind != MessageKind::data; // not of one that has been announced
+      unsigned those = 0;
+      if (!lists && is_new) {
+        those = __ballot_sync(whole_warp,
+                              (open >> lane & 1) != 0 && wanted.is(header, peer));
+        if (those == 0 && !all) // others have been posted that no lane has
+          use_lists();
+      }
+      if (those != 0) {
+        if (wanted_only && !has_data(header))
+          break;
+        const std::uint32_t its = __ffs(static_cast<int>(those)) - 1;
+        open &= ~(1u << its);
+        gone |= 1ull << its;
+        work.index = of_lane(index, its);
+        if (has_data(header) && header.bytes <= short_bytes) {
+          work.kind = WorkKind::read;
+          to = pointer_of_lane(data, its);
+          to_room = of_lane(room, its);
+        } else {
+          behind = next + slots_of(header);
+          if (lane == 0)
+            give_to_posted(state, work.index, header, channel, next);
+        }
+      } else {
+        if (lane == 0 && (!wanted_only || (lists && has_data(header) &&
+                                           find_posted(state, header, peer).index != nothing)))
+          behind = take_message(state, channel, header, next, work, true);
+        behind = of_lane(behind, 0);
+        work.kind = static_cast<WorkKind>(of_lane(static_cast<std::uint32_t>(work.kind), 0));
+        work.index = of_lane(work.index, 0);
+        if (work.kind == WorkKind::read) {
+          to = state.requests[work.index].data;
+          to_room = state.requests[work.index].room;
+        }
+      }
+      const Channel &its = state.channels[channel];
+      if (work.kind == WorkKind::read) {
+        read_as_warp(its, next, header, packet, to, to_room);
+        if (lane == 0) {
+          Request &request = state.requests[work.index];
+          request.peer = peer;
+          request.header = header;
+          if (header.kind == MessageKind::synchronous)
+            acknowledge(state, peer, header);
+        }
+        done.add(work.index);
+        if (done.count == 32)
+          done.tell(state);
+      } else if (work.kind == WorkKind::keep) {
+        read_as_warp(its, next, header, packet, kept_memory(state, work.index), header.bytes);
+        if (lane == 0)
+          append_kept(state, work.index);
+      } else if (behind == next) {
+        break;
+      }
+      now = then;
+      if (behind != next && behind != then.in(channel)) { // what had been announced
+        now.move(channel, behind);
+        seen = LookAsWarp(rings, now);
+        is_late = false;
+      }
+    }
+    if (lane == peer)
+      at = now;
+  }
+
+  /// Deals with what has arrived from those ranks. It holds the lock.
+  GMPI_DEVICE void take_messages_from(unsigned those, bool wanted_only) {
+    hold_channels(those);
+    look_at_posts();
+    DoneAsWarp done{nothing, 0};
+    those &= channels;
+    if ((those & (those - 1)) != 0)
+      those &= look_at_channels();
     GMPI_NO_UNROLL
     for (; those != 0; those &= those - 1)
-      take_messages_as_warp(state, first + __ffs(static_cast<int>(those)) - 1, false);
+      take_messages(__ffs(static_cast<int>(those)) - 1, wanted_only, done);
+    done.tell(state);
   }
-  __syncwarp();
-  if (holds && lane == 0)
-    unlock(state);
-}
+
+  /// A turn of one who waits.
+  GMPI_DEVICE void turn() {
+    const std::uint32_t peers = state.peers;
+    if (take_hold())
+      take_messages_from(peers < 32 ? (1u << peers) - 1 : ~0u, false);
+  }
+};
+static_assert(header_packets == 3 && Matcher::most_peers == 32 && PostRing::places == 64);
 
 // --- what is to be done ---
 
@@ -378,27 +586,33 @@ GMPI_DEVICE void end_copies(State &state) {
 /// on; or elsewhere, where the general way is to go on.
 template <Scope S>
 GMPI_NOINLINE Begun wait_as_warp(State &state, std::uint32_t index, Share &share) {
+  const bool near = state.far_news == nullptr && state.peers <= Matcher::most_peers;
   Patience patience;
+  Matcher matcher(state);
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
+    const std::uint32_t wanted = load_relaxed_device(&state.wanted);
     const Glance seen(state, index);
     const unsigned waiting =
         __ballot_sync(whole_warp, index != nothing && !is_done(state, index, seen));
     if (waiting == 0) {
+      matcher.let_go();
       acquire_device();
       return Begun::over;
     }
+    if (of_lane(wanted, 0) != 0) // others need the lock
+      matcher.let_go();
     const unsigned unmatched =
         __ballot_sync(whole_warp, seen.its == RequestState::awaiting_match && !seen.acknowledged);
     const unsigned answered =
         __ballot_sync(whole_warp, seen.its == RequestState::awaiting_match && seen.acknowledged);
     const unsigned arrived = __ballot_sync(whole_warp, seen.its == RequestState::receiving);
-    if (answered != 0 && claim_copies<S>(state, index, answered, false, share))
+    if ((answered != 0 && claim_copies<S>(state, index, answered, false, share)) ||
+        (arrived != 0 && claim_copies<S>(state, index, arrived, true, share))) {
+      matcher.let_go();
       return Begun::working;
-    if (arrived != 0 && claim_copies<S>(state, index, arrived, true, share))
-      return Begun::working;
+    }
     const std::uint32_t own = of_lane(index, __ffs(static_cast<int>(waiting)) - 1);
-    const bool near = state.far_news == nullptr;
     Work work{};
     if (lane_index() == 0) {
       const Summary &summary = seen.summary;
@@ -412,12 +626,16 @@ GMPI_NOINLINE Begun wait_as_warp(State &state, std::uint32_t index, Share &share
     }
     work.kind = static_cast<WorkKind>(of_lane(static_cast<std::uint32_t>(work.kind), 0));
     work.index = of_lane(work.index, 0);
-    if (work.kind == WorkKind::over)
+    if (work.kind == WorkKind::over) {
+      matcher.let_go();
       return Begun::elsewhere;
-    if (work.kind != WorkKind::none && !do_work_as_warp(state, work))
+    }
+    if (work.kind != WorkKind::none && !do_work_as_warp(state, work)) {
+      matcher.let_go();
       return leave_to_all<S>(state, work, share);
+    }
     if (work.kind == WorkKind::none && near && of_lane(seen.summary.posted, 0) != 0)
-      match_as_warp(state);
+      matcher.turn();
     relax();
   }
 }

@@ -155,7 +155,7 @@ void DeviceQueue::allocate_device() {
                         (request_slots - launch_slots) / 8, stream_),
         "cannot set device memory");
   context_.slot_queue = allocate_on_device<SlotQueue>(1);
-  static constexpr SlotQueue all_free{0, request_slots - common_slots, 0};
+  static constexpr SlotQueue all_free{0, request_slots - common_slots, 0, 0};
   check(cudaMemcpyAsync(context_.slot_queue, &all_free, sizeof all_free, cudaMemcpyHostToDevice,
                         stream_),
         "cannot set device memory");

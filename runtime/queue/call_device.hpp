@@ -517,7 +517,13 @@ template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Ar
   if constexpr (kind_of(F) == Kind::collective)
     if (block_state().command == GridCommand::exchange)
       return peer::take_part_in_rounds<F>(team, a);
-  serve(team.leads(), out, wants_result);
+  if (kind_of(F) == Kind::nonblocking && block_state().command == GridCommand::answer) {
+    if (team.leads())
+      note_answer(block_state().result, block_state());
+    __syncthreads();
+  } else {
+    serve(team.leads(), out, wants_result);
+  }
   CallResult result = block_state().result;
   if (!wants_result)
     result.flag = 1;
@@ -537,14 +543,29 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
   return MPI_SUCCESS;
 }
 
+/// Whether this block makes the call, or makes it for its grid.
+template <Scope S> GMPI_DEVICE bool has_made_call() {
+  return S != Scope::grid || block_state().command == GridCommand::lead;
+}
 /// The same of a nonblocking call: its request. (It calls no function.)
-GMPI_DEVICE int give_request(MPI_Request *to) {
+template <Scope S> GMPI_DEVICE int give_request(MPI_Request *to) {
   const CallResult &result = block_state().peer.result;
   const bool leader = thread_index() == 0;
   const int error = result.error;
-  put(to, result.request, leader, leader);
+  put(to, result.request, leader, leader && has_made_call<S>());
   __syncthreads();
   return error;
+}
+/// The same of MPI_Wait and MPI_Waitall, where nothing is said of what has been received.
+template <Function F, Scope S> GMPI_DEVICE int give_null_requests(const Arguments &a) {
+  const bool leader = thread_index() == 0, leads = leader && has_made_call<S>();
+  if constexpr (F == Function::Wait)
+    put(a.request, MPI_Request(MPI_REQUEST_NULL), leader, leads);
+  else
+    for (int i = 0; i < a.count; ++i)
+      put(a.requests + i, MPI_Request(MPI_REQUEST_NULL), leader, leads);
+  __syncthreads();
+  return MPI_SUCCESS;
 }
 
 /// What is left of a thread's call that has been asked.

@@ -52,7 +52,21 @@ struct SlotQueue {
   alignas(128) std::uint32_t granted;
   /// 1 while a thread takes back what the host has given back.
   alignas(128) std::uint32_t collecting;
+  /// So many of them blocks and launches may keep, all together (SlotReserve).
+  std::uint32_t reserved;
 };
+
+/// Slots that a block, or a launch, has had requests in, and keeps for its next ones.
+struct SlotReserve {
+  static constexpr std::uint32_t most = 16;
+  std::uint32_t count;   ///< of those that are here
+  std::uint32_t allowed; ///< as many may be here
+  struct Slot {
+    std::uint32_t slot, serial; ///< as its RequestRecord says
+  } of[most];
+};
+/// So many slots may be in reserves: most of them stay for all.
+constexpr std::uint32_t most_reserved = 256;
 
 /// Device-side bookkeeping of one request slot, in device memory; owned by whoever holds the slot.
 struct RequestRecord {
@@ -118,7 +132,7 @@ struct LaunchState {
   unsigned long long membership; ///< blocks that have arrived (low half) and departed (high half)
   /// In a line of its own: waiting blocks look at it all the time, and what else lies there waits.
   /// Low half: round << 3 | GridCommand; 29 bits of round, which wrap. High half: the call's error;
-  /// of `exchange`, the number of the collective call's round.
+  /// of `exchange`, the number of the collective call's round; of `answer`, the request's number.
   alignas(128) unsigned long long command;
   alignas(128) std::uint32_t claimed; ///< 1 once a block has taken the last promotion
   std::uint32_t met;                  ///< arrivals at meetings of all blocks, so far
@@ -129,6 +143,7 @@ struct LaunchState {
   peer::Round round;   ///< of a collective call, that all blocks carry together
   peer::Routes routes; ///< of calls of grid scope; given back, and empty, between launches
   peer::Source sources[peer::Source::most]; ///< of the same: for blocks that make one; likewise
+  SlotReserve reserve;                      ///< of the same; likewise
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
 

@@ -244,12 +244,12 @@ GMPI_DEVICE Begun wait_between_kernels(const MPI_Request *requests, std::uint32_
   peer::State &state = *context.peer;
   const std::uint32_t lane = lane_index();
   const MPI_Request its = lane < count ? requests[lane] : null_peer_request();
-  std::uint32_t index = gmpi::peer::nothing;
+  std::uint32_t index = gmpi::peer::nothing, serial = 0;
   bool ours = its == null_peer_request() || (count > 1 && its == MPI_REQUEST_NULL);
   if (!ours && its != MPI_REQUEST_NULL && is_kernel_request(its)) {
     const auto decoded = decode_request(its);
-    ours = decoded.device == peer_device &&
-           (context.records[decoded.slot].serial & serial_mask) == decoded.serial;
+    serial = context.records[decoded.slot].serial;
+    ours = decoded.device == peer_device && (serial & serial_mask) == decoded.serial;
     index = decoded.slot;
   }
   const unsigned others = ~__ballot_sync(whole_warp, ours);
@@ -274,8 +274,7 @@ GMPI_DEVICE Begun wait_between_kernels(const MPI_Request *requests, std::uint32_
   }
   if (!__all_sync(whole_warp, over)) // all are done, and stay so
     return Begun::elsewhere;
-  if (index != gmpi::peer::nothing)
-    release_slot(context, index);
+  keep_or_release_slots(context, reserve_of<S>(), index != gmpi::peer::nothing, index, serial);
   return Begun::over;
 }
 

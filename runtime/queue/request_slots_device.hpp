@@ -5,7 +5,9 @@
 // first launch_slots belong to launches, for their blocking calls of grid scope, and are never
 // free. The next block_slots are for blocks, which keep them until their end; nobody waits for
 // those. For the others one queues: at most as many look for a free bit as there are slots that
-// nobody has, so that thousands may wait without being in each other's way.
+// nobody has, so that thousands may wait without being in each other's way. Of those that its
+// requests have had, a block keeps a few (SlotReserve), and so does a launch: a reserve's slots are
+// nobody else's until its end.
 #pragma once
 
 #include "attribute_ring_device.hpp"
@@ -116,44 +118,94 @@ GMPI_OUT_OF_LINE std::uint32_t try_acquire_slot(const Context &context) {
   return no_slot;
 }
 
-/// Taking a slot at once, in steps, so that other trips to memory are under way with each.
-struct SlotAttempt {
-  std::uint32_t word, asked, granted, free;
+/// A slot that a request may have now, and which use of it that is.
+using NewSlot = SlotReserve::Slot;
 
-  GMPI_DEVICE explicit SlotAttempt(const Context &context)
-      : word(word_to_take(0)), asked(load_relaxed_device(&context.slot_queue->asked)),
-        granted(load_relaxed_device(&context.slot_queue->granted)),
-        free(load_relaxed_device(context.free_slots + word)) {}
-  GMPI_DEVICE bool has_hope() const {
-    return static_cast<std::int32_t>(granted - asked) > 0 && free != 0;
+/// Takes a free slot if one is at hand: it asks once. One thread; it calls no function.
+GMPI_DEVICE bool take_slot_at_once(const Context &context, NewSlot &slot) {
+  SlotQueue &queue = *context.slot_queue;
+  const std::uint32_t word = word_to_take(0);
+  // These are under way together.
+  const std::uint32_t asked = load_relaxed_device(&queue.asked);
+  const std::uint32_t granted = load_relaxed_device(&queue.granted);
+  const std::uint32_t free = load_relaxed_device(context.free_slots + word);
+  const std::uint32_t bit = free & (~free + 1);
+  if (static_cast<std::int32_t>(granted - asked) <= 0 || bit == 0 ||
+      atomicCAS(&queue.asked, asked, asked + 1) != asked)
+    return false;
+  if ((and_acquire_device(context.free_slots + word, ~bit) & bit) == 0) {
+    atomicAdd(&queue.granted, 1u);
+    return false;
   }
-  /// There is one to be taken, or given back, if this returns `asked`.
-  GMPI_DEVICE std::uint32_t ask(const Context &context) const {
-    return atomicCAS(&context.slot_queue->asked, asked, asked + 1);
+  slot.slot = word * 32 + (__ffs(static_cast<int>(bit)) - 1);
+  slot.serial = context.records[slot.slot].serial;
+  return true;
+}
+
+/// A slot that the reserve has, or one that is free, if any is at hand. One thread; it calls no
+/// function.
+GMPI_DEVICE bool take_slot_at_once(const Context &context, SlotReserve &reserve, NewSlot &slot) {
+  const std::uint32_t count = reserve.count;
+  if (count == 0)
+    return take_slot_at_once(context, slot);
+  slot = reserve.of[count - 1];
+  reserve.count = count - 1;
+  return true;
+}
+
+/// A slot that has just been taken so is not needed. One thread.
+GMPI_DEVICE void return_slot(const Context &context, SlotReserve &reserve, const NewSlot &slot) {
+  if (reserve.count < reserve.allowed)
+    reserve.of[reserve.count++] = slot;
+  else
+    release_slot(context, slot.slot);
+}
+
+/// As release_slot(), for the lanes that have one, of which the reserve keeps those that it may. A
+/// warp, whole; `serial`: of the slot's use that is over.
+GMPI_DEVICE void keep_or_release_slots(const Context &context, SlotReserve &reserve, bool has,
+                                       std::uint32_t slot, std::uint32_t serial) {
+  const std::uint32_t lane = lane_index();
+  const unsigned those = __ballot_sync(0xffffffffu, has);
+  const auto given = static_cast<std::uint32_t>(__popc(those));
+  const auto number = static_cast<std::uint32_t>(__popc(those & ((1u << lane) - 1)));
+  const std::uint32_t count = reserve.count;
+  std::uint32_t allowed = reserve.allowed;
+  if (allowed < SlotReserve::most && allowed - count < given) {
+    const std::uint32_t lacking = given - (allowed - count), left = SlotReserve::most - allowed;
+    const std::uint32_t more = lacking < left ? lacking : left;
+    std::uint32_t all = most_reserved;
+    if (lane == 0) {
+      all = atomicAdd(&context.slot_queue->reserved, more);
+      if (all + more > most_reserved)
+        atomicSub(&context.slot_queue->reserved, more);
+    }
+    if (__shfl_sync(0xffffffffu, all, 0) + more <= most_reserved)
+      allowed += more;
   }
-  GMPI_DEVICE void give_back(const Context &context) const {
-    atomicAdd(&context.slot_queue->granted, 1u);
+  __syncwarp(); // all have looked at the reserve
+  const std::uint32_t room = allowed - count;
+  if (has && number < room) {
+    context.records[slot].serial = serial + 1;
+    reserve.of[count + number] = {slot, serial + 1};
+  } else if (has) {
+    release_slot(context, slot);
   }
-  GMPI_DEVICE std::uint32_t bit() const { return free & (~free + 1); }
-  /// Of the bits that this returns, take() tells which slot it is; the caller acquires between.
-  GMPI_DEVICE std::uint32_t reach(const Context &context) const {
-    return atomicAnd(context.free_slots + word, ~bit());
+  if (lane == 0) {
+    reserve.count = count + (given < room ? given : room);
+    reserve.allowed = allowed;
   }
-  /// The same at once: whether slot() is taken.
-  GMPI_DEVICE bool acquire(const Context &context) const {
-    return (and_acquire_device(context.free_slots + word, ~bit()) & bit()) != 0;
-  }
-  GMPI_DEVICE std::uint32_t slot() const {
-    return word * 32 + (__ffs(static_cast<int>(bit())) - 1);
-  }
-  /// It has not been used.
-  GMPI_DEVICE void put_back(const Context &context) const {
-    atomicOr(context.free_slots + word, bit());
-  }
-  GMPI_DEVICE std::uint32_t take(const Context &context, std::uint32_t found) const {
-    return (found & bit()) != 0 ? slot() : take_granted_slot(context);
-  }
-};
+  __syncwarp();
+}
+
+/// Gives all back that a reserve keeps; its block, or launch, ends. One thread.
+GMPI_OUT_OF_LINE void release_reserve(const Context &context, SlotReserve &reserve) {
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < reserve.count; ++i)
+    release_slot(context, reserve.of[i].slot);
+  atomicSub(&context.slot_queue->reserved, reserve.allowed);
+  reserve.count = reserve.allowed = 0;
+}
 
 /// Slots for lanes that come together, at once: each its own bit of one word. Else no_slot for all
 /// of them, and nothing has happened.

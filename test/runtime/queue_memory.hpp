@@ -13,7 +13,7 @@ struct QueueMemory {
   std::vector<gmpi::RequestRecord> records;
   std::vector<std::uint32_t> free_slots, seen_releases;
   gmpi::RingState ring_state{};
-  gmpi::SlotQueue slot_queue{0, gmpi::request_slots - gmpi::common_slots, 0};
+  gmpi::SlotQueue slot_queue{0, gmpi::request_slots - gmpi::common_slots, 0, 0};
   gmpi::Context context{};
 
   /// As it is once `first` Attributes have gone through the ring.

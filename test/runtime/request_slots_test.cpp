@@ -109,7 +109,7 @@ TEST(RequestSlots, a_blocks_slot_is_given_back_to_blocks) {
 }
 TEST(RequestSlots, counts_wrap) {
   QueueMemory memory;
-  memory.slot_queue = {0xfffffffeu, 0xfffffffeu + usable, 0};
+  memory.slot_queue = {0xfffffffeu, 0xfffffffeu + usable, 0, 0};
   for (int i = 0; i < 4; ++i) {
     std::uint32_t slot = device::acquire_slot(memory.context);
     device::release_slot(memory.context, slot);
