@@ -288,10 +288,10 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     return peer::receive_short<Function::name, S>(a, begun);                                       \
   }                                                                                                \
   template <Scope S>                                                                               \
-  GMPI_NOINLINE Begun post_##name(GMPI_LIST(GMPI_PARAMETER, roles), bool may_match) {              \
+  GMPI_NOINLINE Begun post_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                              \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::post_short<S>(a, may_match);                                                      \
+    return peer::post_short<S>(a);                                                                 \
   }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE Begun go_on_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {                \
@@ -416,13 +416,8 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
             } else {                                                                               \
               if constexpr (peer::sends_short<Function::name>)                                     \
                 so_far = peer::send_short<Function::name, S>(a);                                   \
-              if constexpr (posts) {                                                               \
-                so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles), true);                 \
-                if (so_far == Begun::found) {                                                      \
-                  peer::match_from(peer::source_of(a));                                            \
-                  so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles), false);              \
-                }                                                                                  \
-              }                                                                                    \
+              if constexpr (posts)                                                                 \
+                so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles));                       \
               if constexpr (Function::name == Function::Recv)                                      \
                 so_far = receive(so_far);                                                          \
               else if (so_far == Begun::sent)                                                      \
@@ -446,7 +441,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       if constexpr (Function::name == Function::Sendrecv)                                          \
         if (begun == Begun::sent)                                                                  \
           begun = tell_all(thread_index() < 32 ? receive(begun) : Begun::over);                    \
-      if constexpr (receives || posts)                                                             \
+      if constexpr (receives)                                                                      \
         if (is_span(begun))                                                                        \
           begun = read_span<S>(begun);                                                             \
       if (begun == Begun::over)                                                                    \

@@ -325,8 +325,6 @@ struct alignas(16) Source {
   std::uint32_t extent;  ///< of the datatype, in bytes
   std::uint32_t context; ///< of the communicator
   std::uint32_t peer;
-  std::uint32_t near;  ///< 1: the channels are in a GPU's memory
-  std::uint32_t ahead; ///< 1: what the last MPI_Irecv has asked for was there
   const Comm *its;     ///< the communicator
   unsigned long long word, owned; ///< of the receiver's Lines, when the block gave them back last
   std::uint64_t *in[2];           ///< of the common channel, and of the owned one

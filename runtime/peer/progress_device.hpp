@@ -287,6 +287,9 @@ GMPI_OUT_OF_LINE void read_request(const State &state, std::uint32_t index, bool
   read_share(t, 0, slots, rank, size);
 }
 
+/// Of several messages that a block reads together, those that are no longer are a warp's each.
+constexpr unsigned long long most_by_warp = 16384;
+
 /// Makes the copies of block.copies. Ends with the team's barrier.
 template <class Team> GMPI_NOINLINE void make_copies(Team team) {
   const State &state = *context.peer;
@@ -303,12 +306,19 @@ template <class Team> GMPI_NOINLINE void make_copies(Team team) {
   }
   unsigned rank, size;
   team.number(rank, size);
+  // Of several messages that would take a few warps one trip to memory, each warp reads some.
+  const bool by_warps = reads && count > 1 && BlockTeam::has_warp();
+  if (by_warps)
+    GMPI_NO_UNROLL
+  for (std::uint32_t i = rank / 32; i < count; i += size / 32)
+    if (copies.copy[i].bytes <= most_by_warp)
+      read_request(state, copies.copy[i].request, false, rank % 32, 32);
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < count; ++i)
-    if (reads)
-      read_request(state, copies.copy[i].request, false, rank, size);
-    else
+    if (!reads)
       copy_share(copies.copy[i].to, copies.copy[i].from, copies.copy[i].bytes, rank, size);
+    else if (!by_warps || copies.copy[i].bytes > most_by_warp)
+      read_request(state, copies.copy[i].request, false, rank, size);
   team.sync();
   if (!reads)
     return;

@@ -146,8 +146,6 @@ GMPI_OUT_OF_LINE void remember_source(const State &state, const Comm &comm, int 
            static_cast<std::uint32_t>(extent),
            comm.context,
            peer,
-           std::uint32_t(peer < state.near_peers),
-           0,
            &comm,
            0,
            0,

@@ -96,6 +96,7 @@ struct Copies {
     const void *from;
     unsigned long long bytes;
     std::uint32_t request; ///< for which, if any
+    bool is_new;           ///< that is a receive that has just been given its message
   };
   static constexpr std::uint32_t most = 16;
   std::uint32_t count;

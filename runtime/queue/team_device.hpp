@@ -257,7 +257,7 @@ struct GridTeam : BlockTeam {
   GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
     if (leader) {
       block().copies.count = 1;
-      block().copies.copy[0] = {to, from, bytes, 0};
+      block().copies.copy[0] = {to, from, bytes, 0, false};
     }
     share_copies(bytes);
   }
