@@ -35,8 +35,9 @@ template <Scope S> GMPI_DEVICE void tell_end_of_call() {
     give_command(block_state(), GridCommand::done);
 }
 
-/// The same of a nonblocking call, which returns that request. Nothing that this block has stored
-/// for it concerns the others before they make another call.
+/// The same of a nonblocking call, which returns that request: a grid's may end so before it has
+/// been carried out. For what the others do then, its place in the order of calls has been taken;
+/// and they make no other call of the grid's before this block has come there.
 template <Scope S> GMPI_DEVICE void end_with_request(MPI_Request request) {
   prepare_end<S>(false);
   if constexpr (S == Scope::grid)

@@ -6,6 +6,19 @@
 
 namespace gmpi::device::peer {
 
+/// Whether the request is a receive whose record may not be complete: the call that has made it may
+/// be over, and its thread still writing that.
+GMPI_DEVICE bool is_being_posted(const State &state, std::uint32_t index) {
+  return load_relaxed_device(&state.requests[index].state) <=
+         static_cast<std::uint32_t>(RequestState::posted);
+}
+/// All receives that have been posted are whole then. One thread.
+GMPI_OUT_OF_LINE void await_posts(State &state) {
+  lock(state);
+  list_posts(state);
+  unlock(state);
+}
+
 /// Waits for a request that a kernel has made on such a communicator, or looks at it once: then
 /// shared().result.flag tells whether it is done.
 template <class Team>
@@ -34,6 +47,9 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
       return;
     }
   }
+  if (team.leads() && is_being_posted(state, index))
+    await_posts(state);
+  team.sync();
   acquire_device();
   const Comm &comm = *request.comm;
   int rank = request.rank, tag = request.tag;

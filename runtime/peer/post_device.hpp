@@ -36,36 +36,44 @@ template <Scope S> GMPI_DEVICE Begun answer_with_request(MPI_Request request, Sh
   return Begun::answered;
 }
 
-/// Posts a receive at once, into memory of all of the block, where a request slot is at hand; the
-/// warp, whole. Else it returns false, and nothing has happened. `request` is lane 0's.
+/// Posts a receive at once, into memory of all of the block, where a request slot is at hand: the
+/// call is answered then. Else it returns nothing, and nothing has happened. The warp, whole.
 template <Scope S>
-GMPI_DEVICE bool post_as_warp(State &state, const Comm &comm, int source, const Wanted &wanted,
-                              void *data, unsigned long long room, MPI_Request &request) {
+GMPI_DEVICE Begun post_as_warp(State &state, const Comm &comm, int source, const Wanted &wanted,
+                               void *data, unsigned long long room, Share &share) {
+  const std::uint32_t lane = lane_index();
   if (is_shared(data)) // nobody else could read what has been kept for it
-    return false;
+    return Begun::nothing;
+  const std::uint32_t kept = load_relaxed_device(&state.summary.kept);
+  SlotReserve &reserve = reserve_of<S>();
+  const NewSlot reserved = reserve.of[lane % SlotReserve::most]; // which one, the count tells
+  const std::uint32_t count = reserve.count;
   Match offer{};
   unsigned long long offset = 0;
   if (room > eager_bytes) {
     offer = find_offer_as_warp(state, data, room, offset);
     if (offer.number == 0) // the host is to be asked for one
-      return false;
+      return Begun::nothing;
   }
-  bool posted = false;
-  if (thread_index() == 0) {
-    SlotReserve &reserve = reserve_of<S>();
-    const Summary seen = look(state); // under way with what follows
-    NewSlot slot;
-    if (take_slot_at_once(context, reserve, slot)) {
-      describe_post(state, comm, source, wanted, data, room, offer, offset, slot);
-      posted = seen.kept == 0;
-      if (posted)
-        post_into_ring(state, slot.slot);
-      else // its message may be there, for all of the block to copy
-        return_slot(context, reserve, slot);
-      request = encode_request({slot.slot, peer_device, slot.serial});
-    }
+  NewSlot slot{of_lane(reserved.slot, count - 1), of_lane(reserved.serial, count - 1)};
+  bool posts = of_lane(kept, 0) == 0; // else its message may be there, for all of the block to copy
+  if (posts && count == 0)
+    posts = __any_sync(whole_warp, lane == 0 && take_slot_at_once(context, slot)) != 0;
+  if (!posts)
+    return Begun::nothing;
+  if (lane == 0) {
+    if (count != 0)
+      reserve.count = count - 1;
+    const MPI_Request request = encode_request({slot.slot, peer_device, slot.serial});
+    note_new_request(request, share);
+    const PostNumber number = take_post_number(state, slot.slot);
+    if (S == Scope::grid && number.is_taken()) // nobody is told before that is known
+      end_with_request<S>(request);
+    describe_post(state, comm, source, wanted, data, room, offer, offset, slot);
+    post_into_ring(state, slot.slot, number);
   }
-  return __any_sync(whole_warp, posted) != 0;
+  __syncwarp();
+  return Begun::answered;
 }
 
 /// Posts a receive from a rank that the block remembers; else it does nothing.
@@ -76,11 +84,8 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a) {
       (a.recv_tag < 0 && a.recv_tag != MPI_ANY_TAG) || is_local(a.recv_buffer))
     return Begun::nothing;
   const Wanted wanted{known.context, known.peer, a.recv_tag};
-  MPI_Request request{};
   return post_as_warp<S>(state, *known.its, a.source, wanted, a.recv_buffer, room_in(known, a),
-                         request)
-             ? answer_with_request<S>(request, block_state().peer)
-             : Begun::nothing;
+                         block_state().peer);
 }
 
 } // namespace gmpi::device::peer

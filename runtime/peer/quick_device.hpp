@@ -276,10 +276,12 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
                                const Buffers &buffers, Share &share) {
   if (is_local(buffers.out))
     return Begun::nothing;
+  const Begun begun =
+      post_as_warp<S>(state, comm, a.source, wanted_from(comm, a.source, a.recv_tag), buffers.out,
+                      buffers.out_bytes, share);
+  if (begun != Begun::nothing)
+    return begun;
   MPI_Request request{};
-  if (post_as_warp<S>(state, comm, a.source, wanted_from(comm, a.source, a.recv_tag), buffers.out,
-                      buffers.out_bytes, request))
-    return answer_with_request<S>(request, share);
   if (thread_index() == 0) {
     begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, false,
                   share);

@@ -221,6 +221,25 @@ GMPI_OUT_OF_LINE void await_post_room(State &state, std::uint32_t number) {
   atomicSub(&state.wanted, 1u);
 }
 
+/// A receive's place among those that are posted.
+struct PostNumber {
+  std::uint32_t number, first; ///< and of the ring's first entry
+  std::uint32_t posted, state; ///< how many there were; what its request has been
+
+  /// True; but who branches on it has waited until all that has been written.
+  GMPI_DEVICE bool is_taken() const { return (((number - first) | posted | state) >> 31) == 0; }
+};
+/// Takes one, for a request that has just been made. What needs its record waits for that then.
+/// One thread.
+GMPI_DEVICE PostNumber take_post_number(State &state, std::uint32_t index) {
+  // All of this is under way together.
+  PostNumber taken;
+  taken.state = atomicExch(&state.requests[index].state, std::uint32_t(RequestState::idle));
+  taken.posted = add_in_flight_device(&state.summary.posted, 1);
+  taken.number = add_in_flight_device(&state.posts.next, 1);
+  taken.first = load_relaxed_device(&state.posts.first);
+  return taken;
+}
 /// The record of a receive that is to be posted into the ring: a call's of its own, into memory that
 /// the rank's others can reach. Its data may be stored where `offer` and `offset` say, if anywhere.
 GMPI_DEVICE void describe_post(State &state, const Comm &comm, int source, const Wanted &wanted,
@@ -235,16 +254,13 @@ GMPI_DEVICE void describe_post(State &state, const Comm &comm, int source, const
 }
 /// Posts it: waits for nothing but what has been written, and leaves it to others to look whether
 /// its message is there. One thread.
-GMPI_DEVICE void post_into_ring(State &state, std::uint32_t index) {
+GMPI_DEVICE void post_into_ring(State &state, std::uint32_t index, const PostNumber &taken) {
   PostRing &posts = state.posts;
-  atomicAdd(&state.summary.posted, 1u);
-  const std::uint32_t number = atomicAdd(&posts.next, 1u); // under way with what has been written
-  const std::uint32_t first = load_relaxed_device(&posts.first);
   release_device();
-  if (number - first >= PostRing::places)
-    await_post_room(state, number);
-  store_relaxed_device(&posts.entry[number % PostRing::places],
-                       index | static_cast<unsigned long long>(number + 1) << 32);
+  if (taken.number - taken.first >= PostRing::places)
+    await_post_room(state, taken.number);
+  store_relaxed_device(&posts.entry[taken.number % PostRing::places],
+                       index | static_cast<unsigned long long>(taken.number + 1) << 32);
 }
 
 /// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.

@@ -66,15 +66,18 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
       static_cast<std::uint32_t>(source) >= route.size || !is_in_words(data, bytes) ||
       is_local(data))
     return Begun::nothing;
+  const bool dense = !by_warp && may_be_dense(bytes, data, route);
   // These need nothing of each other.
-  const std::uint64_t order = load_relaxed_device(route.order);
+  std::uint64_t order;
+  if (is_answered_early<S>(then))
+    order = answer_early<S>(route.order, by_warp ? 1 : slots_for(bytes, dense));
+  else
+    order = load_relaxed_device(route.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
   const std::uint64_t words = by_warp ? load_words(data, bytes, lane) : 0;
   std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
                                                              << 32; // as pack_header()
-  bool dense = false;
   if (!by_warp) {
-    dense = may_be_dense(bytes, data, route);
     if (lane == 0) {
       Span &span = block_state().peer.span;
       span.ring = route.out;
@@ -98,8 +101,10 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
     return way_of_span(dense);
   __syncwarp(); // the data has been read, and the route
   if (lane == 0) {
-    increase_relaxed_device(route.order, one_owned);
-    end_sending<S>(then);
+    if (!is_answered_early<S>(then))
+      increase_relaxed_device(route.order, one_owned);
+    if (then == Begun::over)
+      end_sending<S>();
     routes_of<S>().route[i].next = route.next + 1;
     count_call(state, bytes);
     if (told != 0)

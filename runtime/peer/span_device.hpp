@@ -178,14 +178,28 @@ template <Scope S> GMPI_DEVICE void look_ahead(const Span &span) {
   }
 }
 
-/// Ends a call that has sent a message, and goes on so. Lane 0.
-template <Scope S> GMPI_DEVICE void end_sending(Begun then) {
-  if (then == Begun::over) {
-    prepare_end<S>(false); // what it has read nobody else needs
-    tell_end_of_call<S>();
-  } else if (then == Begun::answered) { // MPI_Isend's, which is done
-    end_with_request<S>(null_peer_request());
+/// Ends a call that has sent a message. Lane 0.
+template <Scope S> GMPI_DEVICE void end_sending() {
+  prepare_end<S>(false); // what it has read nobody else needs
+  tell_end_of_call<S>();
+}
+/// Whether a call that goes on so, once its message has been sent, ends for the grid's other blocks
+/// before: MPI_Isend.
+template <Scope S> GMPI_DEVICE constexpr bool is_answered_early(Begun then) {
+  return S == Scope::grid && then == Begun::answered;
+}
+/// They go on, once its message has taken so many slots of the owned channel. Returns the sender's
+/// word, as it was. A warp, whole.
+template <Scope S>
+GMPI_DEVICE std::uint64_t answer_early(unsigned long long *order, std::uint64_t slots) {
+  constexpr unsigned long long never = 1ull << (common_bits - 1); // so many slots
+  std::uint64_t before = 0;
+  if (lane_index() == 0) {
+    before = add_relaxed_device(order, slots * one_owned);
+    if ((before & never) == 0) // nobody is told before it is known
+      end_with_request<S>(null_peer_request());
   }
+  return of_lane(before, 0);
 }
 
 /// Has all of the block, in whose number none is missing, write the data of block.peer.span.
@@ -199,11 +213,14 @@ template <Scope S, bool dense> GMPI_DEVICE Begun write_span() {
       return;
     const auto slots = static_cast<std::uint32_t>(slots_for(span.bytes, dense));
     Route &route = routes_of<S>().route[span.route];
-    increase_relaxed_device(route.order, slots * one_owned);
+    const bool answered = is_answered_early<S>(span.then);
+    if (!answered)
+      increase_relaxed_device(route.order, slots * one_owned);
     route.next = span.first + slots;
     count_call(state, span.bytes);
     if constexpr (dense)
-      let_rest<S>(block_state(), span.bytes);
+      if (!answered)
+        let_rest<S>(block_state(), span.bytes);
   });
   if (dense && rank / 32 + 1 == block_threads() / 32)
     look_ahead<S>(span);
@@ -211,8 +228,8 @@ template <Scope S, bool dense> GMPI_DEVICE Begun write_span() {
   if (rank == 0)
     span.told = load_relaxed_device(&state.summary.told);
   __syncthreads();
-  if (rank == 0)
-    end_sending<S>(then);
+  if (rank == 0 && then == Begun::over)
+    end_sending<S>();
   return then;
 }
 

@@ -193,6 +193,15 @@ GMPI_DEVICE unsigned long long add_in_flight_device(unsigned long long *to,
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   return add_relaxed_device(to, value + lane / 32);
 }
+GMPI_DEVICE std::uint32_t add_in_flight_device(std::uint32_t *to, std::uint32_t value) {
+  std::uint32_t old, lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  asm volatile("atom.add.relaxed.gpu.global.u32 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(to), "r"(value + lane / 32)
+               : "memory");
+  return old;
+}
 /// Whoever sees this sees what was written before.
 GMPI_DEVICE void increase_release_device(std::uint32_t *what, std::uint32_t by) {
   asm volatile("red.add.release.gpu.global.u32 [%0], %1;" ::"l"(what), "r"(by) : "memory");
@@ -376,6 +385,9 @@ inline unsigned long long add_relaxed_device(unsigned long long *to, unsigned lo
 }
 inline unsigned long long add_in_flight_device(unsigned long long *to, unsigned long long value) {
   return add_relaxed_device(to, value);
+}
+inline std::uint32_t add_in_flight_device(std::uint32_t *to, std::uint32_t value) {
+  return __atomic_fetch_add(in_global(to), value, __ATOMIC_ACQ_REL);
 }
 inline void increase_relaxed_device(unsigned long long *what, unsigned long long by) {
   __atomic_fetch_add(in_global(what), by, __ATOMIC_ACQ_REL);

@@ -153,14 +153,6 @@ GMPI_DEVICE bool take_slot_at_once(const Context &context, SlotReserve &reserve,
   return true;
 }
 
-/// A slot that has just been taken so is not needed. One thread.
-GMPI_DEVICE void return_slot(const Context &context, SlotReserve &reserve, const NewSlot &slot) {
-  if (reserve.count < reserve.allowed)
-    reserve.of[reserve.count++] = slot;
-  else
-    release_slot(context, slot.slot);
-}
-
 /// As release_slot(), for the lanes that have one, of which the reserve keeps those that it may. A
 /// warp, whole; `serial`: of the slot's use that is over.
 GMPI_DEVICE void keep_or_release_slots(const Context &context, SlotReserve &reserve, bool has,

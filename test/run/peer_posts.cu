@@ -108,6 +108,13 @@ __global__ void completed_by_others(Windows w, MPI_Request *requests, int round)
 }
 __global__ void verify_first(Windows w, int round) { verify(w, 0, round, nullptr); }
 
+/// So many of a sender's slots that their count, as headers have it, has wrapped.
+__global__ void wrap(unsigned char *data, unsigned char *got, int next, int previous) {
+  for (int i = 0; i < 2200; ++i)
+    MPI_Sendrecv(data, 65536, MPI_BYTE, next, 3, got, 65536, MPI_BYTE, previous, 3, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+
 /// A grid begins to send; then each block sends the same tag by itself: no message of a block's comes before.
 /// The receiver's calls are a grid's and its first block's.
 __global__ void in_order(int *value, int *got, int next, int previous, int messages, int *wrong) {
@@ -172,6 +179,8 @@ int main(int argc, char **argv) {
     verify_first<<<1, 128>>>(w, round);
     check("what a grid has posted");
   }
+  if (!test::thread_sanitizer)
+    wrap<<<1, 256>>>(data.data(), got.data(), test::next(), test::previous());
   in_order<<<5, 64>>>(value.data(), values.data(), test::next(), test::previous(), 100, wrong.data());
   check("a grid and its blocks");
   return test::end();
