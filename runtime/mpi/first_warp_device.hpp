@@ -73,7 +73,7 @@ GMPI_DEVICE void note_answer(CallResult &result, const BlockState &block) {
 }
 
 /// How far a grid's call has come for a block that another makes it for. Lane 0, which has
-/// acquired; the same for all of the warp.
+/// acquired what there is; the same for all of the warp.
 template <Function F>
 GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const Arguments &a) {
   if (has_all<F>(command, block, a))
@@ -115,7 +115,8 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
       const GridCommand command = have_arrived(block, arrived);
       block.command = command;
       if (command != GridCommand::lead) {
-        acquire_device();
+        if (command != GridCommand::answer) // nothing has been written for this block
+          acquire_device();
         now = begun_by_another<F>(command, block, a);
       }
     }

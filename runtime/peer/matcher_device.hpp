@@ -1,10 +1,12 @@
-// A warp, whole, that gives what arrives from this host's ranks to the receives that are posted, and
-// reads what is short, with a packet in each lane.
+// How a warp, whole, waits where nothing is unusual: it gives what arrives from this host's ranks to
+// the receives that are posted, and reads what is short, with a packet in each lane.
 //
 // Invariant: it looks at what is posted, and at the channels, under the lock, which it keeps from
 // turn to turn while nobody wants that. So it knows how far the channels have been read and, as
 // long as nothing is in lists and nothing is kept, which receives are posted: one in each lane, in
-// their order. What trips to memory need nothing of each other are under way together.
+// their order. What trips to memory need nothing of each other are under way together. It calls no
+// function: all of what it knows would have to be saved. Whatever is unusual is left to others
+// (warp_wait_device.hpp), before anything has happened.
 #pragma once
 
 #include "../mpi/first_warp_device.hpp"
@@ -29,29 +31,29 @@ GMPI_DEVICE bool try_hold_channels(State &state, std::uint32_t peer, Position &a
   return true;
 }
 
-/// A look at both channels from a rank, whose next slots are `at`: their first packets, one in each
-/// lane of a warp.
+/// A look at both channels from a rank: their first packets, one in each lane of a warp.
 struct LookAsWarp {
-  Position at;
   Packet common, owned;
 
   /// `rings`: of the common channel, and of the owned one.
-  GMPI_DEVICE LookAsWarp(std::uint64_t *const (&rings)[2], const Position &at)
-      : at(at), common(Packet::load(packet_at(rings[0], at.common, lane_index()))),
-        owned(Packet::load(packet_at(rings[1], at.owned, lane_index()))) {}
+  GMPI_DEVICE void load(std::uint64_t *const (&rings)[2], const Position &at) {
+    common = Packet::load(packet_at(rings[0], at.common, lane_index()));
+    owned = Packet::load(packet_at(rings[1], at.owned, lane_index()));
+  }
 
   /// The channel from `peer` whose turn it is, as find_next() says, and its packets; max_channels
-  /// where nothing has come. The warp holds the channels.
-  GMPI_DEVICE std::uint32_t find_next(std::uint32_t peer, Packet &packet) const {
+  /// where nothing has come. The warp holds the channels, whose next slots are `at`.
+  GMPI_DEVICE std::uint32_t find_next(std::uint32_t peer, const Position &at,
+                                      Packet &packet) const {
     packet = common;
-    if (has_come(peer, common))
+    if (has_come(peer, at, common))
       return peer;
     packet = owned;
-    return has_come(owned_channel(peer), owned) ? owned_channel(peer) : max_channels;
+    return has_come(owned_channel(peer), at, owned) ? owned_channel(peer) : max_channels;
   }
 
 private:
-  GMPI_DEVICE bool has_come(std::uint32_t channel, const Packet &its) const {
+  GMPI_DEVICE static bool has_come(std::uint32_t channel, const Position &at, const Packet &its) {
     constexpr unsigned headers = (1u << header_packets) - 1;
     const bool shows = its.shows(lap_of(at.in(channel)));
     // (Its turn it is, says the last packet of its header.)
@@ -62,7 +64,9 @@ private:
 GMPI_DEVICE std::uint32_t find_next_as_warp(const State &state, std::uint32_t peer,
                                             const Position &at, Packet &packet) {
   std::uint64_t *const rings[] = {state.channels[peer].in, state.channels[owned_channel(peer)].in};
-  return LookAsWarp(rings, at).find_next(peer, packet);
+  LookAsWarp look;
+  look.load(rings, at);
+  return look.find_next(peer, at, packet);
 }
 
 /// A pointer that lane `from` has.
@@ -72,22 +76,24 @@ template <class T> GMPI_DEVICE T *pointer_of_lane(T *value, std::uint32_t from) 
 
 /// What a warp reads in one turn: a message of so many packets, with its header.
 constexpr std::uint32_t turn_packets = 5 * 32;
+constexpr std::uint32_t turn_bytes = (turn_packets - header_packets) * packet_bytes;
 
-/// Reads the data of a message, from slot number `next` on, of turn_packets at most, to an address
-/// for eight bytes. A warp, whole.
-GMPI_OUT_OF_LINE void read_turn(std::uint64_t *ring, unsigned long long next, std::uint32_t bytes,
-                                unsigned char *to) {
+/// Reads the data of a message that is not dense, from slot number `next` on, of turn_bytes at most,
+/// to an address for eight bytes. A warp, whole; `packet`: the lanes' first ones, as they were seen.
+GMPI_DEVICE void read_turn(std::uint64_t *ring, unsigned long long next, std::uint32_t bytes,
+                           const Packet &packet, unsigned char *to) {
   constexpr std::uint32_t each = turn_packets / 32;
-  const std::uint32_t first = first_from(header_packets, lane_index(), 32);
+  const std::uint32_t lane = lane_index();
   const auto all = static_cast<std::uint32_t>(packets_for(bytes));
   Packet found[each];
+  found[0] = packet;
+  GMPI_UNROLL
+  for (std::uint32_t k = 1; k < each; ++k)
+    if (lane + 32 * k < all)
+      found[k] = Packet::load(packet_at(ring, next, lane + 32 * k));
   GMPI_UNROLL
   for (std::uint32_t k = 0; k < each; ++k)
-    if (first + 32 * k < all)
-      found[k] = Packet::load(packet_at(ring, next, first + 32 * k));
-  GMPI_UNROLL
-  for (std::uint32_t k = 0; k < each; ++k)
-    if (const std::uint32_t p = apart(first + 32 * k); p < all) {
+    if (const std::uint32_t p = apart(lane + 32 * k); p >= header_packets && p < all) {
       const std::uint32_t lap = lap_of(next + p / slot_packets);
       const std::uint32_t at = (p - header_packets) * packet_bytes;
       store_data(to + at, bytes - at,
@@ -96,35 +102,14 @@ GMPI_OUT_OF_LINE void read_turn(std::uint64_t *ring, unsigned long long next, st
     }
 }
 
-/// Reads a short message whose first packets the lanes have seen, `packet`, to `to`, where there
-/// are `room` bytes. A warp, whole.
-GMPI_DEVICE void read_as_warp(const Channel &channel, unsigned long long next, const Header &header,
-                              const Packet &packet, unsigned char *to, unsigned long long room) {
-  const std::uint32_t lane = lane_index();
-  const Transfer t{channel.in, channel.in_freed, next, to, room, header};
-  const std::uint64_t packets = packets_of(header);
-  const bool eights = (reinterpret_cast<std::uint64_t>(to) & 7) == 0 && header.bytes <= room;
-  if (packets > 32 && packets <= turn_packets && eights && !header.dense) {
-    read_turn(channel.in, next, static_cast<std::uint32_t>(header.bytes), to);
-  } else if (packets > 32) {
-    read_share(t, 0, slots_of(header), lane, 32);
-  } else {
-    const unsigned long long at = (lane - header_packets) * packet_bytes, bytes = t.readable();
-    if (lane >= header_packets && at < bytes)
-      store_data(to + at, bytes - at,
-                 packet.shows(lap_of(next))
-                     ? packet.data()
-                     : await_packet(packet_at(channel.in, next, lane), lap_of(next)));
-  }
-}
-
 /// See above. A turn begins with glance().
 struct Matcher {
   static constexpr std::uint32_t most_peers = 32;
 
   State &state;
   const std::uint32_t own;  ///< the lane's request, or `nothing`: its warp waits for these
-  bool own_is_done = false; ///< its message has been read here
+  unsigned waiting = 0;     ///< lanes whose request is not done yet; bits
+  bool own_is_done = false; ///< the lane's message has been read here
   bool holds = false;       ///< the lock
   unsigned channels = 0;    ///< of which ranks it holds them; bits
 
@@ -134,44 +119,47 @@ struct Matcher {
   GMPI_DEVICE void glance() {
     free_slots();
     const std::uint32_t lane = lane_index();
-    wanted_ = load_relaxed_device(&state.wanted);
+    lock_wanted_ = load_relaxed_device(&state.wanted);
     end_ = load_relaxed_device(&state.posts.next);
     if (!holds) {
       lock_ = load_relaxed_device(&state.lock);
       begin_ = load_relaxed_device(&state.posts.first);
       if (lane < state.peers) {
-        word_ = load_relaxed_device(&state.receiving[lane].next);
-        owned_ = load_relaxed_device(&state.receiving[owned_channel(lane)].next);
+        at_.common = load_relaxed_device(&state.receiving[lane].next);
+        at_.owned = load_relaxed_device(&state.receiving[owned_channel(lane)].next);
         rings_[0] = state.channels[lane].in;
         rings_[1] = state.channels[owned_channel(lane)].in;
       }
-    } else if ((channels >> lane & 1) != 0) {
+    } else {
       load_packets();
     }
   }
 
   /// Whether somebody else needs the lock.
-  GMPI_DEVICE bool is_in_the_way() const { return holds && of_lane(wanted_, 0) != 0; }
+  GMPI_DEVICE bool is_in_the_way() const { return holds && of_lane(lock_wanted_, 0) != 0; }
 
-  /// Deals with what has arrived, if it gets the lock. Returns how many messages all of the block
-  /// are to read now: block.copies says which.
-  GMPI_DEVICE std::uint32_t turn() {
+  /// Deals with what has arrived, if it gets the lock. Returns false where something is not for it.
+  GMPI_DEVICE bool turn() {
+    bool usual = true;
     if (holds) {
       hold_channels();
       look_at_posts(of_lane(end_, 0));
-    } else if (!take_hold()) {
-      return 0;
+    } else if (!take_hold(usual)) {
+      return usual;
     }
-    unsigned news = look_at_channels();
-    reads_ = 0;
+    const bool has_one = has_one_rank();
     GMPI_NO_UNROLL
-    for (; news != 0; news &= news - 1)
-      take_messages(__ffs(static_cast<int>(news)) - 1);
-    if (lane_index() == 0)
-      block_state().copies.count = reads_;
-    __syncwarp();
-    return reads_;
+    for (unsigned news = has_one ? channels : look_at_channels(); usual && news != 0;
+         news &= news - 1) {
+      const std::uint32_t peer = __ffs(static_cast<int>(news)) - 1;
+      if (!has_one)
+        look_at(peer);
+      usual = take_messages(peer);
+    }
+    return usual;
   }
+  /// So many messages all of the block are to read now: block.copies says which.
+  GMPI_DEVICE std::uint32_t reads() const { return reads_; }
 
   /// Tells those who wait for what has been read.
   GMPI_DEVICE void tell_done() {
@@ -200,22 +188,18 @@ struct Matcher {
 
 private:
   // What glance() has seen; of lane p: of rank p.
-  std::uint32_t wanted_, end_, lock_, begin_;
-  unsigned long long word_ = 0, owned_ = 0;
-  Packet common_packet_, owned_packet_;
-  // Lane p: how far the channels from rank p have been read; and where they are, the common one
-  // first.
+  std::uint32_t lock_wanted_, end_, lock_, begin_;
+  LookAsWarp look_; ///< at the first packets of a single rank, or the first packet of each lane's
+  // Lane p: how far the channels from rank p have been read (while it does not hold them: the
+  // receiver's Lines of both); and where they are, the common one first.
   std::uint64_t *rings_[2] = {nullptr, nullptr};
   Position at_{};
   // Lane i: the i-th receive from number first_ on that the ring has.
   std::uint32_t first_ = 0, count_ = 0; ///< so many lanes have one
   unsigned long long gone_ = 0;         ///< as the ring's
   unsigned open_ = 0;                   ///< lanes whose receive has no message yet; bits
-  bool all_ = false;                    ///< none is posted that no lane has
-  bool lists_ = false;                  ///< what is posted is in lists
-  bool kept_ = false;                   ///< something has been kept
   std::uint32_t index_;
-  Wanted wanted_by_;
+  Wanted wanted_;
   unsigned char *data_;
   unsigned long long room_;
   // Lane i: the i-th message that has been read, while nobody has been told: whose it is, and its
@@ -244,6 +228,7 @@ private:
   GMPI_DEVICE void add_done(std::uint32_t request, std::uint32_t *freed, unsigned long long first,
                             unsigned long long end) {
     own_is_done = own_is_done || request == own;
+    waiting &= ~__ballot_sync(whole_warp, request == own);
     if (freed_ == 32) {
       tell_done();
       free_slots();
@@ -257,24 +242,37 @@ private:
     done_ = ++freed_;
   }
 
+  GMPI_DEVICE bool has_one_rank() const {
+    return channels != 0 && (channels & (channels - 1)) == 0;
+  }
+  GMPI_DEVICE void look_at(std::uint32_t peer) {
+    std::uint64_t *const rings[] = {pointer_of_lane(rings_[0], peer),
+                                    pointer_of_lane(rings_[1], peer)};
+    look_.load(rings, {of_lane(at_.common, peer), of_lane(at_.owned, peer)});
+  }
   GMPI_DEVICE void load_packets() {
-    common_packet_ = Packet::load(packet_at(rings_[0], at_.common, 0));
-    owned_packet_ = Packet::load(packet_at(rings_[1], at_.owned, 0));
+    if (has_one_rank()) {
+      look_at(__ffs(static_cast<int>(channels)) - 1);
+    } else if ((channels >> lane_index() & 1) != 0) {
+      look_.common = Packet::load(packet_at(rings_[0], at_.common, 0));
+      look_.owned = Packet::load(packet_at(rings_[1], at_.owned, 0));
+    }
   }
 
-  /// Takes the lock, and hold of all channels that are nobody's.
-  GMPI_DEVICE bool take_hold() {
+  /// Takes the lock, and hold of all channels that are nobody's. Not `usual`: there are lists, or
+  /// kept messages.
+  GMPI_DEVICE bool take_hold(bool &usual) {
     const std::uint32_t lane = lane_index();
-    const bool may = lock_ == 0 && (wanted_ == 0 || nanoseconds() / 1024 % 8 == 0);
+    const bool may = lock_ == 0 && (lock_wanted_ == 0 || nanoseconds() / 1024 % 8 == 0);
     if (of_lane(int(may), 0) == 0)
       return false;
     const std::uint32_t begin = of_lane(begin_, 0);
     const unsigned long long entry = load_entry(begin, of_lane(end_, 0)); // if that is the first
     bool held = false;
     if (lane < state.peers && rings_[0] != nullptr)
-      held = try_lock_channels(state, lane, word_);
+      held = try_lock_channels(state, lane, at_.common);
     holds = of_lane(int(lane == 0 && atomicCAS(&state.lock, 0u, 1u) == 0), 0) != 0;
-    at_ = {common_of(word_), owned_ + owned_ahead(owned_of(word_), owned_)};
+    at_ = {common_of(at_.common), at_.owned + owned_ahead(owned_of(at_.common), at_.owned)};
     if (!holds) {
       if (held)
         let_channels_go(state, lane, at_);
@@ -282,8 +280,7 @@ private:
     }
     acquire_device();
     channels = __ballot_sync(whole_warp, held);
-    if (held)
-      load_packets();
+    load_packets();
     const std::uint32_t first = state.posts.first, end = load_relaxed_device(&state.posts.next);
     const unsigned long long gone = state.posts.gone;
     const std::uint32_t unusual = state.in_lists | load_relaxed_device(&state.summary.kept);
@@ -291,15 +288,12 @@ private:
     first_ = of_lane(first, 0);
     gone_ = of_lane(gone, 0);
     count_ = open_ = 0;
-    lists_ = of_lane(unusual, 0) != 0;
-    kept_ = false;
-    if (lists_)
-      use_lists();
-    else if (first_ == begin)
-      note_receives(entry, of_lane(end, 0));
-    else
+    usual = of_lane(unusual, 0) == 0;
+    if (usual && first_ == begin)
+      note_receives(entry);
+    else if (usual)
       look_at_posts(of_lane(end, 0));
-    return true;
+    return usual;
   }
 
   /// Takes hold of the channels from those ranks that somebody else had them of.
@@ -311,19 +305,21 @@ private:
     if (!held && rings_[0] != nullptr) {
       const unsigned long long word = load_relaxed_device(&state.receiving[lane].next);
       held = try_lock_channels(state, lane, word);
-      if (held) {
+      if (held)
         at_ = position_of(state, lane, word);
-        load_packets();
-      }
     }
-    channels = __ballot_sync(whole_warp, held);
+    const unsigned now = __ballot_sync(whole_warp, held);
+    if (now == channels)
+      return;
+    channels = now;
+    load_packets();
   }
 
   /// The ranks of which something has arrived.
   GMPI_DEVICE unsigned look_at_channels() const {
     const bool any = (channels >> lane_index() & 1) != 0 &&
-                     (common_packet_.shows(lap_of(at_.common)) ||
-                      owned_packet_.shows(lap_of(at_.owned)));
+                     (look_.common.shows(lap_of(at_.common)) ||
+                      look_.owned.shows(lap_of(at_.owned)));
     return __ballot_sync(whole_warp, any);
   }
 
@@ -343,16 +339,15 @@ private:
       return;
     index_ = static_cast<std::uint32_t>(entry);
     const Request &request = state.requests[index_];
-    wanted_by_ = gmpi::device::peer::wanted_by(request);
+    wanted_ = wanted_by(request);
     data_ = request.data;
     room_ = request.room;
   }
   /// The lanes have loaded theirs, from first_ on.
-  GMPI_DEVICE void note_receives(unsigned long long entry, std::uint32_t end) {
+  GMPI_DEVICE void note_receives(unsigned long long entry) {
     const std::uint32_t lane = lane_index();
     const unsigned missing = ~__ballot_sync(whole_warp, shows(entry, first_));
     count_ = missing == 0 ? 32 : __ffs(static_cast<int>(missing)) - 1;
-    all_ = count_ == end - first_;
     open_ = __ballot_sync(whole_warp, lane < count_ && (gone_ >> lane & 1) == 0);
   }
 
@@ -369,161 +364,142 @@ private:
     }
   }
 
-  /// Puts what is posted into lists.
-  GMPI_DEVICE void use_lists() {
-    note_gone();
-    __syncwarp();
-    if (lane_index() == 0)
-      list_posts(state);
-    first_ = of_lane(state.posts.first, 0);
-    gone_ = 0;
-    lists_ = true;
-  }
-
   /// Looks what has been posted, up to number `end`.
   GMPI_DEVICE void look_at_posts(std::uint32_t end) {
-    if (lists_) {
-      const std::uint32_t unusual = state.in_lists | load_relaxed_device(&state.summary.kept);
-      lists_ = of_lane(unusual, 0) != 0;
-      kept_ = false;
-    }
     if (open_ == 0 && count_ != 0)
       note_gone();
     if (end == first_ + count_)
       return;
-    if (lists_ || kept_) // these go first
-      return use_lists();
     if (count_ != 0)
       note_gone();
     const unsigned long long entry = load_entry(first_, end);
     acquire_device(); // their records
     load_receive(entry, first_);
-    note_receives(entry, end);
+    note_receives(entry);
   }
 
   // --- what has arrived ---
 
-  /// Has all of the block read the message of a posted receive, whose slots begin at `next`.
-  GMPI_DEVICE void leave_to_block(std::uint32_t request, const Header &header,
-                                  std::uint32_t channel, unsigned long long next) {
-    if (lane_index() == 0) {
-      Request &its = state.requests[request];
-      its.peer = peer_of_channel(channel);
-      its.channel = channel;
-      its.header = header;
-      its.first = next;
-      block_state().copies.copy[reads_] = {nullptr, nullptr, header.bytes, request, true};
-      if (header.kind == MessageKind::synchronous)
-        acknowledge(state, its.peer, header);
-    }
-    ++reads_;
-  }
-
-  /// Deals with what has arrived from `peer`, whose channels it holds.
-  GMPI_DEVICE void take_messages(std::uint32_t peer) {
+  /// Deals with what has arrived from `peer`, whose channels it holds, and has looked at last.
+  /// Returns false where a message is not for it.
+  GMPI_DEVICE bool take_messages(std::uint32_t peer) {
     const std::uint32_t lane = lane_index();
     Position now{of_lane(at_.common, peer), of_lane(at_.owned, peer)};
     std::uint64_t *const rings[] = {pointer_of_lane(rings_[0], peer),
                                     pointer_of_lane(rings_[1], peer)};
-    LookAsWarp seen(rings, now);
-    bool is_late = false; // what it shows was there while the message before was being read
+    bool is_late = false; // what it has seen was there while the message before was being read
+    bool usual = true;
     GMPI_NO_UNROLL
     for (;;) {
       Packet packet;
-      const std::uint32_t channel = seen.find_next(peer, packet);
-      if (channel == max_channels && !is_late)
-        break;
+      const std::uint32_t channel = look_.find_next(peer, now, packet);
       if (channel == max_channels) {
-        seen = LookAsWarp(rings, now);
+        if (!is_late || waiting == 0)
+          break;
+        look_.load(rings, now);
         is_late = false;
         continue;
       }
       const Header header = unpack_header(of_lane(packet.data(), 0), of_lane(packet.data(), 1),
                                           of_lane(packet.data(), 2));
-      const unsigned long long next = now.in(channel);
-      // Most messages' end is known now, and the next look under way with what follows.
-      Position then = now;
-      then.move(channel, next + slots_of(header));
-      const unsigned long long end = then.in(channel);
-      seen = LookAsWarp(rings, then);
+      const unsigned those =
+          __ballot_sync(whole_warp, (open_ >> lane & 1) != 0 && wanted_.is(header, peer));
+      // Nobody's, or perhaps of one of those that no lane has.
+      usual = those != 0 && header.kind == MessageKind::eager && reads_ < Copies::most;
+      if (!usual)
+        break;
+      // The next look is under way with what follows.
+      const unsigned long long next = now.in(channel), end = next + slots_of(header);
+      now.move(channel, end);
+      look_.load(rings, now);
       is_late = true;
-
-      const Channel &its = state.channels[channel];
-      const bool is_new = header.kind != MessageKind::data; // not of one that has been announced
-      unsigned those = 0;
-      if (!lists_ && is_new) {
-        those =
-            __ballot_sync(whole_warp, (open_ >> lane & 1) != 0 && wanted_by_.is(header, peer));
-        if (those == 0 && !all_) // others have been posted that no lane has
-          use_lists();
+      const std::uint32_t first = __ffs(static_cast<int>(those)) - 1;
+      const std::uint32_t request = of_lane(index_, first);
+      unsigned char *const to = pointer_of_lane(data_, first);
+      open_ &= ~(1u << first);
+      gone_ |= 1ull << first;
+      const auto bytes = static_cast<std::uint32_t>(header.bytes);
+      if (lane == 0) {
+        Request &its = state.requests[request];
+        its.peer = peer;
+        its.header = header;
       }
-      if (those != 0) {
-        const std::uint32_t first = __ffs(static_cast<int>(those)) - 1;
-        const std::uint32_t request = of_lane(index_, first);
-        if (has_data(header) && header.bytes > short_bytes && reads_ == Copies::most)
-          break; // in the next turn
-        open_ &= ~(1u << first);
-        gone_ |= 1ull << first;
-        if (!has_data(header)) {
-          if (lane == 0)
-            give_to_posted(state, request, header, channel, next);
-        } else if (header.bytes > short_bytes) {
-          leave_to_block(request, header, channel, next);
-        } else {
-          read_as_warp(its, next, header, packet, pointer_of_lane(data_, first),
-                       of_lane(room_, first));
-          end_reading(request, peer, header, its, next, end);
+      if (bytes > turn_bytes || bytes > of_lane(room_, first) || header.dense ||
+          !is_in_eights(to)) {
+        if (lane == 0) {
+          state.requests[request].channel = channel;
+          state.requests[request].first = next;
+          block_state().copies.copy[reads_] = {nullptr, nullptr, bytes, request, true};
         }
-        now = then;
+        ++reads_;
         continue;
       }
-      unsigned long long behind = next;
-      Work work{};
-      if (lane == 0)
-        behind = take_message(state, channel, header, next, work, true);
-      behind = of_lane(behind, 0);
-      work.kind = static_cast<WorkKind>(of_lane(static_cast<std::uint32_t>(work.kind), 0));
-      work.index = of_lane(work.index, 0);
-      if (work.kind == WorkKind::read) {
-        const Request &request = state.requests[work.index];
-        read_as_warp(its, next, header, packet, request.data, request.room);
-        end_reading(work.index, peer, header, its, next, end);
-      } else if (work.kind == WorkKind::keep) {
-        read_as_warp(its, next, header, packet, kept_memory(state, work.index), header.bytes);
-        __syncwarp();
-        free_share(its.in_freed, next, end, lane, 32);
-        if (lane == 0)
-          append_kept(state, work.index);
-        kept_ = true;
-      } else if (behind == next) {
-        break; // nowhere to keep it
-      } else {
-        kept_ = true; // perhaps
-        if (behind != end) { // of what had been announced
-          now.move(channel, behind);
-          seen = LookAsWarp(rings, now);
-          is_late = false;
-          continue;
-        }
-      }
-      now = then;
+      read_turn(rings[channel != peer], next, bytes, packet, to);
+      add_done(request, state.channels[channel].in_freed, next, end);
     }
     if (lane == peer)
       at_ = now;
-  }
-
-  GMPI_DEVICE void end_reading(std::uint32_t request, std::uint32_t peer, const Header &header,
-                               const Channel &channel, unsigned long long next,
-                               unsigned long long end) {
-    if (lane_index() == 0) {
-      state.requests[request].peer = peer;
-      state.requests[request].header = header;
-      if (header.kind == MessageKind::synchronous)
-        acknowledge(state, peer, header);
-    }
-    add_done(request, channel.in_freed, next, end);
+    return usual;
   }
 };
 static_assert(header_packets == 3 && Matcher::most_peers == 32 && PostRing::places == 64);
+
+/// Whether nothing is left of the lanes' requests, which are done, but to give them back. A warp,
+/// whole, which has acquired.
+GMPI_DEVICE bool are_simple(const State &state, std::uint32_t index) {
+  bool simple = true;
+  if (index != nothing) {
+    const Request &request = state.requests[index];
+    simple =
+        request.sends || (request.staging == nothing && request.header.bytes <= request.room);
+  }
+  return __all_sync(whole_warp, simple);
+}
+
+/// Waits for the requests of its lanes, `nothing` in those that have none. A warp, whole. Returns
+/// over; working, where all of the block are to make block.copies before it waits on; or nothing,
+/// where the general way is to go on.
+template <Scope S> GMPI_NOINLINE Begun wait_quickly(State &state, std::uint32_t index) {
+  if (state.far_news != nullptr || state.peers > Matcher::most_peers)
+    return Begun::nothing;
+  Patience patience;
+  Matcher matcher(state, index);
+  Begun begun = Begun::over;
+  bool is_others = false; // done elsewhere, and seen to be
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns, relax()) {
+    matcher.glance();
+    const Summary summary = look(state);
+    const auto its = index == nothing
+                         ? RequestState::done
+                         : static_cast<RequestState>(load_relaxed_device(&state.requests[index].state));
+    const bool waits = !matcher.own_is_done && its != RequestState::done;
+    is_others = index != nothing && !waits && !matcher.own_is_done;
+    matcher.waiting = __ballot_sync(whole_warp, waits);
+    if (matcher.waiting == 0)
+      break;
+    const bool usual =
+        summary.active == 0 && summary.posted != 0 &&
+        (!waits || its == RequestState::posted || its == RequestState::idle) &&
+        !patience.ends(turns);
+    if (!__all_sync(whole_warp, usual) || matcher.is_in_the_way() || !matcher.turn())
+      begun = Begun::nothing;
+    if (matcher.reads() != 0)
+      begun = Begun::working;
+    if (begun != Begun::over || matcher.waiting == 0)
+      break;
+    matcher.tell_done();
+  }
+  matcher.let_go();
+  if (begun == Begun::working && lane_index() == 0) {
+    block_state().copies.count = matcher.reads();
+    block_state().peer.work.kind = WorkKind::copies;
+  }
+  __syncwarp();
+  if (begun != Begun::over || !__any_sync(whole_warp, is_others))
+    return begun;
+  acquire_device();
+  return are_simple(state, is_others ? index : nothing) ? Begun::over : Begun::nothing;
+}
 
 } // namespace gmpi::device::peer

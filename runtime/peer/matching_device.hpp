@@ -277,6 +277,12 @@ GMPI_DEVICE void list_posts(State &state) {
   if (end != state.posts.first)
     list_posts(state, end);
 }
+/// Whether a receive of the ring may want what has been kept while it was being posted. (Whoever
+/// waits looks, since perhaps nothing comes any more.)
+GMPI_DEVICE bool may_want_kept(const State &state, const Summary &summary) {
+  return summary.kept != 0 &&
+         load_relaxed_device(&state.posts.first) != load_relaxed_device(&state.posts.next);
+}
 
 // --- channels ---
 
@@ -348,7 +354,7 @@ GMPI_DEVICE bool has_data(const Header &header) {
   return header.kind == MessageKind::eager || header.kind == MessageKind::synchronous;
 }
 /// A warp alone sees to messages that are no longer.
-constexpr unsigned long long short_bytes = 2048;
+constexpr unsigned long long short_bytes = 8192;
 
 /// Gives a posted receive the message at `next` of a channel; one that is only announced has been
 /// read then.
@@ -568,7 +574,8 @@ GMPI_DEVICE bool has_messages(State &state) {
 
 /// One look at what has arrived, where somebody waits for it.
 GMPI_DEVICE Work look_at_messages(State &state, const Summary &summary) {
-  if (summary.posted == 0 || !has_messages(state) || !try_lock(state))
+  if (summary.posted == 0 || !(has_messages(state) || may_want_kept(state, summary)) ||
+      !try_lock(state))
     return {};
   const Work work = look_into_channels(state);
   if (work.kind != WorkKind::keep)

@@ -1,6 +1,7 @@
-// How a whole warp waits for requests, 32 at a time, and what it does meanwhile: it gives what has
-// arrived to the receives that are posted (matcher_device.hpp). What takes all of a block is left
-// to it.
+// How a whole warp waits for requests, 32 at a time, where that is not as usual as
+// matcher_device.hpp has it, and what it does meanwhile: it gives what has arrived to the receives
+// that are posted, carries on what others have begun, and keeps what nobody has asked for. What
+// takes all of a block is left to it.
 //
 // Invariant: lane 0 decides what others of the rank can change meanwhile; the lanes look at their
 // own requests.
@@ -9,6 +10,135 @@
 #include "matcher_device.hpp"
 
 namespace gmpi::device::peer {
+
+// --- what has arrived ---
+
+/// Reads a short message whose first packets the lanes have seen, `packet`, to `to`, where there
+/// are `room` bytes, and gives its slots back. A warp, whole.
+GMPI_DEVICE void read_as_warp(const Channel &channel, unsigned long long next, const Header &header,
+                              const Packet &packet, unsigned char *to, unsigned long long room) {
+  const std::uint32_t lane = lane_index();
+  const Transfer t{channel.in, channel.in_freed, next, to, room, header};
+  if (packets_of(header) > 32) {
+    read_share(t, 0, slots_of(header), lane, 32);
+  } else {
+    const unsigned long long at = (lane - header_packets) * packet_bytes, bytes = t.readable();
+    if (lane >= header_packets && at < bytes)
+      store_data(to + at, bytes - at,
+                 packet.shows(lap_of(next))
+                     ? packet.data()
+                     : await_packet(packet_at(channel.in, next, lane), lap_of(next)));
+  }
+  __syncwarp();
+  free_share(t.freed, next, next + slots_of(header), lane, 32);
+}
+
+/// Requests that are done, one in each lane, but nobody has been told.
+struct DoneAsWarp {
+  std::uint32_t index, count;
+
+  GMPI_DEVICE void add(std::uint32_t request) {
+    if (lane_index() == count)
+      index = request;
+    ++count;
+  }
+  GMPI_DEVICE void tell(State &state) {
+    __syncwarp();
+    if (lane_index() < count) {
+      release_device(); // what the whole warp has read is there before that
+      note_state(state.requests[index], RequestState::done);
+    }
+    if (lane_index() == 0 && count != 0)
+      atomicSub(&state.summary.posted, count);
+    count = 0;
+  }
+};
+
+/// Deals with what has arrived from `peer`, under the lock.
+GMPI_DEVICE void take_messages_as_warp(State &state, std::uint32_t peer) {
+  const std::uint32_t lane = lane_index();
+  Position at;
+  if (!try_hold_channels(state, peer, at))
+    return;
+  DoneAsWarp done{nothing, 0};
+  GMPI_NO_UNROLL
+  for (;;) {
+    Packet packet;
+    const std::uint32_t channel = find_next_as_warp(state, peer, at, packet);
+    if (channel == max_channels)
+      break;
+    const Header header = unpack_header(of_lane(packet.data(), 0), of_lane(packet.data(), 1),
+                                        of_lane(packet.data(), 2));
+    const unsigned long long next = at.in(channel);
+    unsigned long long behind = next;
+    Work work{};
+    if (lane == 0)
+      behind = take_message(state, channel, header, next, work, true);
+    behind = of_lane(behind, 0);
+    work.kind = static_cast<WorkKind>(of_lane(static_cast<std::uint32_t>(work.kind), 0));
+    work.index = of_lane(work.index, 0);
+    const Channel &its = state.channels[channel];
+    if (work.kind == WorkKind::read) {
+      Request &request = state.requests[work.index];
+      read_as_warp(its, next, header, packet, request.data, request.room);
+      if (lane == 0) {
+        request.peer = peer;
+        request.header = header;
+        if (header.kind == MessageKind::synchronous)
+          acknowledge(state, peer, header);
+      }
+      done.add(work.index);
+      if (done.count == 32)
+        done.tell(state);
+    } else if (work.kind == WorkKind::keep) {
+      read_as_warp(its, next, header, packet, kept_memory(state, work.index), header.bytes);
+      if (lane == 0)
+        append_kept(state, work.index);
+    } else if (behind == next) {
+      break;
+    }
+    at.move(channel, behind != next ? behind : next + slots_of(header));
+  }
+  done.tell(state);
+  if (lane == 0)
+    unlock_channels(state, peer, at);
+}
+static_assert(header_packets == 3);
+
+/// Takes the lock, if it can, and puts what is posted into lists. A warp, whole.
+GMPI_DEVICE bool try_lock_as_warp(State &state) {
+  const bool holds = of_lane(int(lane_index() == 0 && try_lock(state)), 0) != 0;
+  if (holds && lane_index() == 0)
+    list_posts(state);
+  __syncwarp();
+  return holds;
+}
+
+/// Deals with what has arrived from this host's ranks, or `has_kept` what may be wanted now. A warp,
+/// whole.
+GMPI_OUT_OF_LINE void match_as_warp(State &state, bool has_kept) {
+  const std::uint32_t lane = lane_index(), peers = state.peers;
+  bool holds = has_kept && try_lock_as_warp(state);
+  GMPI_NO_UNROLL
+  for (std::uint32_t first = 0; first < peers; first += 32) {
+    const std::uint32_t peer = first + lane;
+    const bool may =
+        peer < peers &&
+        may_have_messages(state, peer, load_relaxed_device(&state.receiving[peer].next));
+    unsigned those = __ballot_sync(whole_warp, may);
+    if (those == 0)
+      continue;
+    holds = holds || try_lock_as_warp(state);
+    if (!holds)
+      return;
+    GMPI_NO_UNROLL
+    for (; those != 0; those &= those - 1)
+      take_messages_as_warp(state, first + __ffs(static_cast<int>(those)) - 1);
+  }
+  __syncwarp();
+  if (holds && lane == 0)
+    unlock(state);
+}
 
 // --- what is to be done ---
 
@@ -192,33 +322,27 @@ GMPI_DEVICE void end_copies(State &state) {
 /// on; or elsewhere, where the general way is to go on.
 template <Scope S>
 GMPI_NOINLINE Begun wait_as_warp(State &state, std::uint32_t index, Share &share) {
-  const bool near = state.far_news == nullptr && state.peers <= Matcher::most_peers;
   Patience patience;
-  Matcher matcher(state, index);
   GMPI_NO_UNROLL
-  for (unsigned turns = 0;; ++turns, relax()) {
-    if (near)
-      matcher.glance();
+  for (unsigned turns = 0;; ++turns) {
     const Glance seen(state, index);
-    const bool waits = index != nothing && !matcher.own_is_done && !is_done(state, index, seen);
-    const unsigned waiting = __ballot_sync(whole_warp, waits);
-    if (waiting == 0)
-      break;
-    if (matcher.is_in_the_way()) {
-      matcher.let_go();
-      continue;
+    const unsigned waiting =
+        __ballot_sync(whole_warp, index != nothing && !is_done(state, index, seen));
+    if (waiting == 0) {
+      acquire_device();
+      return Begun::over;
     }
     const unsigned unmatched =
         __ballot_sync(whole_warp, seen.its == RequestState::awaiting_match && !seen.acknowledged);
     const unsigned answered =
         __ballot_sync(whole_warp, seen.its == RequestState::awaiting_match && seen.acknowledged);
     const unsigned arrived = __ballot_sync(whole_warp, seen.its == RequestState::receiving);
-    if ((answered != 0 && claim_copies<S>(state, index, answered, false, share)) ||
-        (arrived != 0 && claim_copies<S>(state, index, arrived, true, share))) {
-      matcher.let_go();
+    if (answered != 0 && claim_copies<S>(state, index, answered, false, share))
       return Begun::working;
-    }
+    if (arrived != 0 && claim_copies<S>(state, index, arrived, true, share))
+      return Begun::working;
     const std::uint32_t own = of_lane(index, __ffs(static_cast<int>(waiting)) - 1);
+    const bool near = state.far_news == nullptr;
     Work work{};
     if (lane_index() == 0) {
       const Summary &summary = seen.summary;
@@ -232,36 +356,14 @@ GMPI_NOINLINE Begun wait_as_warp(State &state, std::uint32_t index, Share &share
     }
     work.kind = static_cast<WorkKind>(of_lane(static_cast<std::uint32_t>(work.kind), 0));
     work.index = of_lane(work.index, 0);
-    if (work.kind == WorkKind::over) {
-      matcher.let_go();
+    if (work.kind == WorkKind::over)
       return Begun::elsewhere;
-    }
-    if (work.kind != WorkKind::none) {
-      if (do_work_as_warp(state, work))
-        continue;
-      matcher.let_go();
+    if (work.kind != WorkKind::none && !do_work_as_warp(state, work))
       return leave_to_all<S>(state, work, share);
-    }
-    if (!near)
-      continue;
-    if (of_lane(seen.summary.posted, 0) == 0) {
-      matcher.let_go();
-      continue;
-    }
-    if (matcher.turn() != 0) {
-      matcher.let_go();
-      if (lane_index() == 0)
-        share.work.kind = WorkKind::copies;
-      __syncwarp();
-      return Begun::working;
-    }
-    if (!__any_sync(whole_warp, waits && !matcher.own_is_done))
-      break;
-    matcher.tell_done();
+    if (work.kind == WorkKind::none && near && of_lane(seen.summary.posted, 0) != 0)
+      match_as_warp(state, of_lane(int(may_want_kept(state, seen.summary)), 0) != 0);
+    relax();
   }
-  matcher.let_go();
-  acquire_device();
-  return Begun::over;
 }
 
 } // namespace gmpi::device::peer

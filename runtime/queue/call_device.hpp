@@ -553,7 +553,8 @@ template <Scope S> GMPI_DEVICE int give_request(MPI_Request *to) {
   const bool leader = thread_index() == 0;
   const int error = result.error;
   put(to, result.request, leader, leader && has_made_call<S>());
-  __syncthreads();
+  if (!is_local(to))
+    __syncthreads();
   return error;
 }
 /// The same of MPI_Wait and MPI_Waitall, where nothing is said of what has been received.

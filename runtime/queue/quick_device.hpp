@@ -263,17 +263,14 @@ GMPI_DEVICE Begun wait_between_kernels(const MPI_Request *requests, std::uint32_
     return Begun::elsewhere;
   if (!__any_sync(whole_warp, index != gmpi::peer::nothing))
     return Begun::over;
-  const Begun begun = peer::wait_as_warp<S>(state, index, block_state().peer);
+  Begun begun = peer::wait_quickly<S>(state, index);
+  if (begun == Begun::nothing) {
+    begun = peer::wait_as_warp<S>(state, index, block_state().peer);
+    if (begun == Begun::over && !peer::are_simple(state, index))
+      begun = Begun::elsewhere; // all are done, and stay so
+  }
   if (begun != Begun::over)
     return begun;
-  bool over = true;
-  if (index != gmpi::peer::nothing) {
-    const auto &request = state.requests[index];
-    over = request.sends ||
-           (request.staging == gmpi::peer::nothing && request.header.bytes <= request.room);
-  }
-  if (!__all_sync(whole_warp, over)) // all are done, and stay so
-    return Begun::elsewhere;
   keep_or_release_slots(context, reserve_of<S>(), index != gmpi::peer::nothing, index, serial);
   return Begun::over;
 }
