@@ -287,8 +287,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::receive_short<Function::name, S>(a, begun);                                       \
   }                                                                                                \
-  template <Scope S>                                                                               \
-  GMPI_NOINLINE Begun post_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                              \
+  template <Scope S> GMPI_NOINLINE Begun post_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::post_short<S>(a);                                                                 \

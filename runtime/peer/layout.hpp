@@ -325,7 +325,7 @@ struct alignas(16) Source {
   std::uint32_t extent;  ///< of the datatype, in bytes
   std::uint32_t context; ///< of the communicator
   std::uint32_t peer;
-  const Comm *its;     ///< the communicator
+  const Comm *its;                ///< the communicator
   unsigned long long word, owned; ///< of the receiver's Lines, when the block gave them back last
   std::uint64_t *in[2];           ///< of the common channel, and of the owned one
   std::uint32_t *freed[2];
@@ -403,12 +403,12 @@ struct MatchList {
 };
 constexpr std::uint32_t match_lists = 1024; ///< of each; a multiple of 32
 
-/// Receives that have been posted, and that nobody has put into lists yet. Whoever posts one takes a
-/// number, writes the request's record, and then its entry: that takes no lock. Who has the lock
+/// Receives that have been posted, and that nobody has put into lists yet. Whoever posts one takes
+/// a number, writes the request's record, and then its entry: that takes no lock. Who has the lock
 /// gives them what has arrived, in the order of their numbers, or puts them into lists.
 struct PostRing {
   static constexpr std::uint32_t places = 64;
-  alignas(128) std::uint32_t next; ///< numbers that have been taken
+  alignas(128) std::uint32_t next;  ///< numbers that have been taken
   alignas(128) std::uint32_t first; ///< entries before are no longer here; changed under the lock
   unsigned long long gone; ///< under the lock: which of those from first on are not, either; bits
   /// By number: the request and, in the high half, the number plus one, once its record is

@@ -1,5 +1,5 @@
-// How a warp, whole, waits where nothing is unusual: it gives what arrives from this host's ranks to
-// the receives that are posted, and reads what is short, with a packet in each lane.
+// How a warp, whole, waits where nothing is unusual: it gives what arrives from this host's ranks
+// to the receives that are posted, and reads what is short, with a packet in each lane.
 //
 // Invariant: it looks at what is posted, and at the channels, under the lock, which it keeps from
 // turn to turn while nobody wants that. So it knows how far the channels have been read and, as
@@ -78,8 +78,9 @@ template <class T> GMPI_DEVICE T *pointer_of_lane(T *value, std::uint32_t from) 
 constexpr std::uint32_t turn_packets = 5 * 32;
 constexpr std::uint32_t turn_bytes = (turn_packets - header_packets) * packet_bytes;
 
-/// Reads the data of a message that is not dense, from slot number `next` on, of turn_bytes at most,
-/// to an address for eight bytes. A warp, whole; `packet`: the lanes' first ones, as they were seen.
+/// Reads the data of a message that is not dense, from slot number `next` on, of turn_bytes at
+/// most, to an address for eight bytes. A warp, whole; `packet`: the lanes' first ones, as they
+/// were seen.
 GMPI_DEVICE void read_turn(std::uint64_t *ring, unsigned long long next, std::uint32_t bytes,
                            const Packet &packet, unsigned char *to) {
   constexpr std::uint32_t each = turn_packets / 32;
@@ -317,9 +318,9 @@ private:
 
   /// The ranks of which something has arrived.
   GMPI_DEVICE unsigned look_at_channels() const {
-    const bool any = (channels >> lane_index() & 1) != 0 &&
-                     (look_.common.shows(lap_of(at_.common)) ||
-                      look_.owned.shows(lap_of(at_.owned)));
+    const bool any =
+        (channels >> lane_index() & 1) != 0 &&
+        (look_.common.shows(lap_of(at_.common)) || look_.owned.shows(lap_of(at_.owned)));
     return __ballot_sync(whole_warp, any);
   }
 
@@ -450,15 +451,14 @@ GMPI_DEVICE bool are_simple(const State &state, std::uint32_t index) {
   bool simple = true;
   if (index != nothing) {
     const Request &request = state.requests[index];
-    simple =
-        request.sends || (request.staging == nothing && request.header.bytes <= request.room);
+    simple = request.sends || (request.staging == nothing && request.header.bytes <= request.room);
   }
   return __all_sync(whole_warp, simple);
 }
 
 /// Waits for the requests of its lanes, `nothing` in those that have none. A warp, whole. Returns
-/// over; working, where all of the block are to make block.copies before it waits on; or nothing,
-/// where the general way is to go on.
+/// over; working, where all of the block are to make block.copies before it waits on; nothing,
+/// where wait_as_warp() is to go on; or elsewhere, where it takes long.
 template <Scope S> GMPI_NOINLINE Begun wait_quickly(State &state, std::uint32_t index) {
   if (state.far_news != nullptr || state.peers > Matcher::most_peers)
     return Begun::nothing;
@@ -470,19 +470,20 @@ template <Scope S> GMPI_NOINLINE Begun wait_quickly(State &state, std::uint32_t 
   for (unsigned turns = 0;; ++turns, relax()) {
     matcher.glance();
     const Summary summary = look(state);
-    const auto its = index == nothing
-                         ? RequestState::done
-                         : static_cast<RequestState>(load_relaxed_device(&state.requests[index].state));
+    const auto its =
+        index == nothing
+            ? RequestState::done
+            : static_cast<RequestState>(load_relaxed_device(&state.requests[index].state));
     const bool waits = !matcher.own_is_done && its != RequestState::done;
     is_others = index != nothing && !waits && !matcher.own_is_done;
     matcher.waiting = __ballot_sync(whole_warp, waits);
     if (matcher.waiting == 0)
       break;
-    const bool usual =
-        summary.active == 0 && summary.posted != 0 &&
-        (!waits || its == RequestState::posted || its == RequestState::idle) &&
-        !patience.ends(turns);
-    if (!__all_sync(whole_warp, usual) || matcher.is_in_the_way() || !matcher.turn())
+    const bool usual = summary.active == 0 && summary.posted != 0 &&
+                       (!waits || its == RequestState::posted || its == RequestState::idle);
+    if (of_lane(int(patience.ends(turns)), 0) != 0)
+      begun = Begun::elsewhere;
+    else if (!__all_sync(whole_warp, usual) || matcher.is_in_the_way() || !matcher.turn())
       begun = Begun::nothing;
     if (matcher.reads() != 0)
       begun = Begun::working;

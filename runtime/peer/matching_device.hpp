@@ -1,11 +1,11 @@
 // Which receive gets which message: MPI's rules, applied by the receiving rank's own threads.
 //
-// Invariant: lists are changed under state.lock. A receive is posted into a ring, without it, and who
-// has it puts that into lists, or gives it a message, before any that is posted later. Both channels from a rank are looked at by whoever
-// has set the top bit of the common one's line: in the order of their messages, each is given to
-// the earliest posted receive that it matches, or kept. Who has posted nothing may look at them
-// without the lock while nobody has posted anything, nothing is kept and nothing is active: then no
-// receive goes before its own.
+// Invariant: lists are changed under state.lock. A receive is posted into a ring, without it, and
+// who has it puts that into lists, or gives it a message, before any that is posted later. Both
+// channels from a rank are looked at by whoever has set the top bit of the common one's line: in
+// the order of their messages, each is given to the earliest posted receive that it matches, or
+// kept. Who has posted nothing may look at them without the lock while nobody has posted anything,
+// nothing is kept and nothing is active: then no receive goes before its own.
 #pragma once
 
 #include "match_lists_device.hpp"
@@ -212,8 +212,7 @@ GMPI_DEVICE unsigned long long give_data(State &state, const Header &header, std
 GMPI_DEVICE std::uint32_t await_post(const PostRing &posts, std::uint32_t number) {
   unsigned long long entry;
   GMPI_NO_UNROLL
-  while ((entry = load_relaxed_device(&posts.entry[number % PostRing::places])) >> 32 !=
-         number + 1)
+  while ((entry = load_relaxed_device(&posts.entry[number % PostRing::places])) >> 32 != number + 1)
     relax();
   return static_cast<std::uint32_t>(entry);
 }

@@ -350,7 +350,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
                                buffers.out_bytes, share);
     MPI_Request request{};
     if (!announce_at_once<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
-                          request)) {
+                             request)) {
       const Begun begun =
           announce_quickly(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, share);
       if (is_local(buffers.in))

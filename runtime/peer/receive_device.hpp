@@ -240,8 +240,9 @@ GMPI_DEVICE PostNumber take_post_number(State &state, std::uint32_t index) {
   taken.first = load_relaxed_device(&state.posts.first);
   return taken;
 }
-/// The record of a receive that is to be posted into the ring: a call's of its own, into memory that
-/// the rank's others can reach. Its data may be stored where `offer` and `offset` say, if anywhere.
+/// The record of a receive that is to be posted into the ring: a call's of its own, into memory
+/// that the rank's others can reach. Its data may be stored where `offer` and `offset` say, if
+/// anywhere.
 GMPI_DEVICE void describe_post(State &state, const Comm &comm, int source, const Wanted &wanted,
                                void *data, unsigned long long room, const Match &offer,
                                unsigned long long offset, const NewSlot &slot) {

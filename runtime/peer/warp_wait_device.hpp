@@ -114,8 +114,8 @@ GMPI_DEVICE bool try_lock_as_warp(State &state) {
   return holds;
 }
 
-/// Deals with what has arrived from this host's ranks, or `has_kept` what may be wanted now. A warp,
-/// whole.
+/// Deals with what has arrived from this host's ranks, or `has_kept` what may be wanted now. A
+/// warp, whole.
 GMPI_OUT_OF_LINE void match_as_warp(State &state, bool has_kept) {
   const std::uint32_t lane = lane_index(), peers = state.peers;
   bool holds = has_kept && try_lock_as_warp(state);
