@@ -116,7 +116,7 @@ GMPI_NOINLINE void exchange_messages(Team team, Call call, const Comm &comm, con
     team.sync();
     sending = shared.request;
     team.sync();
-  } else if (begun == Begun::matched) {
+  } else if (Team::scope != Scope::thread && begun == Begun::matched) { // (no thread's is)
     sending = shared.sending;
     team.sync();
   }

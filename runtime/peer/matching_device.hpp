@@ -8,6 +8,7 @@
 // nothing is kept and nothing is active: then no receive goes before its own.
 #pragma once
 
+#include "../transport/copy_device.hpp"
 #include "match_lists_device.hpp"
 
 namespace gmpi::device::peer {

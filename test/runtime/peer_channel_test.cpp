@@ -267,6 +267,67 @@ TEST_F(PeerChannel, a_message_goes_to_the_earliest_receive_that_it_matches) {
   EXPECT_EQ(b.state->posted_any_tag.first, nothing);
 }
 
+TEST_F(PeerChannel, what_is_in_the_ring_goes_before_what_is_posted_later) {
+  int data = 9;
+  b.state->posts.next = b.state->posts.first = 0xffffffff; // numbers wrap
+  post_receive_into_ring(*b.state, 300, 3, 0);
+  post_receive_into_ring(*b.state, 301, MPI_ANY_TAG, any_source);
+  post_receive_into_ring(*b.state, 302, 3, 0);
+  device::list_posts(*b.state);
+  post(303, 3);
+  for (int i = 0; i < 3; ++i)
+    send(&data, sizeof(data), 3);
+  EXPECT_EQ(device::look_into_channels(*b.state).kind, WorkKind::none);
+  for (std::uint32_t i = 0; i < 3; ++i)
+    EXPECT_EQ(b.state->requests[300 + i].first, i);
+  EXPECT_EQ(device::state_of(b.state->requests[303]), RequestState::posted);
+  EXPECT_EQ(b.state->posts.first, b.state->posts.next);
+  EXPECT_EQ(b.state->in_lists, 1u);
+}
+
+TEST_F(PeerChannel, what_has_left_the_ring_is_not_put_into_lists) {
+  for (std::uint32_t i = 0; i < 5; ++i)
+    post_receive_into_ring(*b.state, 300 + i, 3, 0);
+  b.state->posts.gone = 0b01010; // 301 and 303 have been given theirs
+  device::list_posts(*b.state, 4);
+  EXPECT_EQ(b.state->in_lists, 2u);
+  EXPECT_EQ(b.state->posts.first, 4u);
+  EXPECT_EQ(b.state->posts.gone, 0u);
+  device::list_posts(*b.state);
+  EXPECT_EQ(b.state->in_lists, 3u);
+  Header header{};
+  header.context = b.state->comms[0].context;
+  header.tag = 3;
+  for (const std::uint32_t index : {300u, 302u, 304u, nothing})
+    EXPECT_EQ(device::take_posted(*b.state, header, 0), index);
+  EXPECT_EQ(b.state->in_lists, 0u);
+}
+
+/// Who posts into the ring has seen that nothing is kept; by then something may be.
+TEST_F(PeerChannel, a_receive_of_the_ring_gets_what_has_been_kept_meanwhile) {
+  std::vector<unsigned char> data(3000), got(3000, 0xee);
+  std::iota(data.begin(), data.end(), static_cast<unsigned char>(1));
+  send(data.data(), data.size(), 7);
+  ASSERT_TRUE(device::try_lock(*b.state));
+  const device::Work work = device::look_into_channels(*b.state);
+  ASSERT_EQ(work.kind, WorkKind::keep);
+  const Kept &kept = b.state->kept[work.index];
+  std::copy(data.begin(), data.end(), device::kept_memory(*b.state, work.index));
+  EXPECT_EQ(kept.header.bytes, data.size());
+  device::end_keeping(*b.state, work.index);
+
+  Request &request = post_receive_into_ring(*b.state, 300, 7, 0);
+  request.data = got.data();
+  request.room = 2999;
+  EXPECT_EQ(device::look_at_messages(*b.state, b.state->summary).kind, WorkKind::none);
+  EXPECT_EQ(device::state_of(request), RequestState::done);
+  EXPECT_EQ(request.header.bytes, data.size()); // more than there is room for, says whoever waits
+  EXPECT_TRUE(std::equal(data.begin(), data.end() - 1, got.begin()));
+  EXPECT_EQ(got.back(), 0xee);
+  EXPECT_EQ(b.state->summary.posted + b.state->summary.kept, 0u);
+  EXPECT_TRUE(device::try_lock(*b.state)) << "the lock has been given back";
+}
+
 /// Of receives and messages that differ in tag and source, by number of the step: wildcards or not.
 TEST_F(PeerChannel, thousands_match_as_a_single_list_would) {
   std::minstd_rand random(7);

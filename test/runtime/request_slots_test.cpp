@@ -107,6 +107,28 @@ TEST(RequestSlots, a_blocks_slot_is_given_back_to_blocks) {
   device::release_slot(memory.context, device::acquire_block_slot(memory.context));
   EXPECT_EQ(device::try_acquire_slot(memory.context), device::no_slot);
 }
+/// What a reserve has goes first, and all of it comes back.
+TEST(RequestSlots, a_reserve_keeps_some) {
+  QueueMemory memory;
+  SlotReserve reserve{};
+  device::NewSlot slot;
+  ASSERT_TRUE(device::take_slot_at_once(memory.context, reserve, slot)); // one that is free
+  EXPECT_EQ(slot.serial, memory.records[slot.slot].serial);
+  reserve.allowed = memory.slot_queue.reserved = 3;
+  reserve.of[reserve.count++] = slot;
+  device::NewSlot again;
+  ASSERT_TRUE(device::take_slot_at_once(memory.context, reserve, again));
+  EXPECT_EQ(again.slot, slot.slot);
+  EXPECT_EQ(reserve.count, 0u);
+  reserve.of[reserve.count++] = again;
+  for (std::uint32_t i = 1; i < usable; ++i)
+    ASSERT_NE(device::try_acquire_slot(memory.context), device::no_slot);
+  EXPECT_EQ(device::try_acquire_slot(memory.context), device::no_slot); // it is the reserve's
+  device::release_reserve(memory.context, reserve);
+  EXPECT_EQ(memory.slot_queue.reserved, 0u);
+  EXPECT_EQ(device::try_acquire_slot(memory.context), slot.slot);
+  EXPECT_FALSE(device::take_slot_at_once(memory.context, reserve, slot)); // there is none
+}
 TEST(RequestSlots, counts_wrap) {
   QueueMemory memory;
   memory.slot_queue = {0xfffffffeu, 0xfffffffeu + usable, 0, 0};
