@@ -36,9 +36,18 @@ template <Scope S> GMPI_DEVICE Begun answer_with_request(MPI_Request request, Sh
   return Begun::answered;
 }
 
+/// The same where this block has stored what the others are to see.
+template <Scope S> GMPI_DEVICE void show_request(Share &share) {
+  if (S == Scope::grid)
+    block_state().launch->result = share.result;
+  prepare_end<S>();
+  tell_end_of_call<S>();
+}
+
 /// Posts a receive at once, into memory of all of the block, where a request slot is at hand: the
-/// call is answered then. Else it returns nothing, and nothing has happened. The warp, whole.
-template <Scope S>
+/// call is answered then. Else it returns nothing, and nothing has happened. `shows`: this block
+/// has stored what the others are to see. The warp, whole.
+template <Scope S, bool shows>
 GMPI_DEVICE Begun post_as_warp(State &state, const Comm &comm, int source, const Wanted &wanted,
                                void *data, unsigned long long room, Share &share) {
   const std::uint32_t lane = lane_index();
@@ -67,10 +76,12 @@ GMPI_DEVICE Begun post_as_warp(State &state, const Comm &comm, int source, const
     const MPI_Request request = encode_request({slot.slot, peer_device, slot.serial});
     note_new_request(request, share);
     const PostNumber number = take_post_number(state, slot.slot);
-    if (S == Scope::grid && number.is_taken()) // nobody is told before that is known
+    if (!shows && S == Scope::grid && number.is_taken()) // nobody is told before that is known
       end_with_request<S>(request);
     describe_post(state, comm, source, wanted, data, room, offer, offset, slot);
     post_into_ring(state, slot.slot, number);
+    if (shows)
+      show_request<S>(share);
   }
   __syncwarp();
   return Begun::answered;
@@ -84,8 +95,8 @@ template <Scope S> GMPI_DEVICE Begun post_short(const Arguments &a) {
       (a.recv_tag < 0 && a.recv_tag != MPI_ANY_TAG) || is_local(a.recv_buffer))
     return Begun::nothing;
   const Wanted wanted{known.context, known.peer, a.recv_tag};
-  return post_as_warp<S>(state, *known.its, a.source, wanted, a.recv_buffer, room_in(known, a),
-                         block_state().peer);
+  return post_as_warp<S, false>(state, *known.its, a.source, wanted, a.recv_buffer,
+                                room_in(known, a), block_state().peer);
 }
 
 } // namespace gmpi::device::peer

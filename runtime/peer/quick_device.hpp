@@ -277,18 +277,19 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
   if (is_local(buffers.out))
     return Begun::nothing;
   const Begun begun =
-      post_as_warp<S>(state, comm, a.source, wanted_from(comm, a.source, a.recv_tag), buffers.out,
-                      buffers.out_bytes, share);
+      post_as_warp<S, true>(state, comm, a.source, wanted_from(comm, a.source, a.recv_tag),
+                            buffers.out, buffers.out_bytes, share);
   if (begun != Begun::nothing)
     return begun;
-  MPI_Request request{};
   if (thread_index() == 0) {
     begin_receive(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, false,
                   share);
-    request = request_for(share.request);
+    note_new_request(request_for(share.request), share);
+    if (share.place == nothing)
+      show_request<S>(share);
   }
   __syncwarp();
-  return share.place == nothing ? answer_with_request<S>(request, share) : Begun::receiving;
+  return share.place == nothing ? Begun::answered : Begun::receiving;
 }
 
 /// Announces a long message by the route, if that leads there; else it does nothing.

@@ -193,6 +193,7 @@ template <Scope S> GMPI_DEVICE constexpr bool is_answered_early(Begun then) {
 template <Scope S>
 GMPI_DEVICE std::uint64_t answer_early(unsigned long long *order, std::uint64_t slots) {
   constexpr unsigned long long never = 1ull << (common_bits - 1); // so many slots
+  static_assert(never < one_owned); // (what is above wraps: its top bit comes and goes)
   std::uint64_t before = 0;
   if (lane_index() == 0) {
     before = add_relaxed_device(order, slots * one_owned);
