@@ -51,17 +51,22 @@ template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
 
 /// Has a block's first warp begin a call and await what short calls wait for, between two barriers
 /// of its threads; of a grid's call, the block that makes it. Returns how far the call has come:
-/// most short ones are over. `meanwhile` is done before the other blocks have come.
-template <Function F, Scope S, class Meanwhile, class Begin>
-GMPI_DEVICE Begun begin_together(const Arguments &a, Meanwhile meanwhile, Begin begin) {
+/// most short ones are over. `before` is done before this block is there for the others, and
+/// `meanwhile` before all of these have come.
+template <Function F, Scope S, class Before, class Meanwhile, class Begin>
+GMPI_DEVICE Begun begin_together(const Arguments &a, Before before, Meanwhile meanwhile,
+                                 Begin begin) {
   const std::uint32_t threads = block_threads();
   if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
     return Begun::unmet;
   Begun now = Begun::over;
-  if (thread_index() < 32 && arrives_to_lead<F, S>(a, now, meanwhile)) {
-    now = begin();
-    if (now == Begun::asked)
-      now = await_answer<S>();
+  if (thread_index() < 32) {
+    before();
+    if (arrives_to_lead<F, S>(a, now, meanwhile)) {
+      now = begin();
+      if (now == Begun::asked)
+        now = await_answer<S>();
+    }
   }
   return tell_all(now);
 }
@@ -261,7 +266,8 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     Begun begun = Begun::unmet;                                                                    \
     if constexpr (S != Scope::thread && completes_quickly<Function::name>) {                       \
       begun = begin_together<Function::name, S>(                                                   \
-          a, [] {}, [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });      \
+          a, [] {}, [] {},                                                                         \
+          [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
       while (begun == Begun::working)                                                              \
         begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
       if (begun == Begun::answered && !wants_status(a))                                            \
@@ -396,6 +402,11 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       };                                                                                           \
       begun = begin_together<Function::name, S>(                                                   \
           a,                                                                                       \
+          [=] {                                                                                    \
+            if constexpr (receives)                                                                \
+              if (context.peer != nullptr)                                                         \
+                peer::learn_source<S>(a.comm, a.source);                                           \
+          },                                                                                       \
           [=] {                                                                                    \
             if (context.peer == nullptr)                                                           \
               return;                                                                              \

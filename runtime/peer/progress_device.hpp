@@ -308,9 +308,10 @@ template <class Team> GMPI_NOINLINE void make_copies(Team team) {
   team.number(rank, size);
   // Of several messages that would take a few warps one trip to memory, each warp reads some.
   const bool by_warps = reads && count > 1 && BlockTeam::has_warp();
-  if (by_warps)
+  const std::uint32_t warps = size / 32; // whole ones
+  if (by_warps && rank / 32 < warps)
     GMPI_NO_UNROLL
-  for (std::uint32_t i = rank / 32; i < count; i += size / 32)
+  for (std::uint32_t i = rank / 32; i < count; i += warps)
     if (copies.copy[i].bytes <= most_by_warp)
       read_request(state, copies.copy[i].request, false, rank % 32, 32);
   GMPI_NO_UNROLL

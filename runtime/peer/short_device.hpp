@@ -179,26 +179,38 @@ GMPI_DEVICE void renew_source(const State &state, Source &known, unsigned long l
   known.owned = position_of(state, known.peer, word).owned;
 }
 
-/// The same before a grid's call, of which any block may make one: what it finds is right if
-/// nobody else receives from that rank meanwhile. What the block does not remember, another may
-/// have. A warp, whole.
-template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source) {
+/// Has the block remember what another of its grid does, in place `i`. A warp, whole.
+GMPI_OUT_OF_LINE void copy_source(std::uint32_t i) {
   constexpr std::uint32_t words = sizeof(Source) / sizeof(unsigned long long);
   static_assert(sizeof(Source) % sizeof(unsigned long long) == 0 && words <= 32);
+  BlockState &block = block_state();
+  const std::uint32_t lane = lane_index();
+  __syncwarp(); // all have looked
+  if (lane < words)
+    reinterpret_cast<unsigned long long *>(block.sources + i)[lane] =
+        reinterpret_cast<const unsigned long long *>(block.launch->sources + i)[lane];
+  __syncwarp();
+}
+/// Before a block arrives at a grid's call that receives: what it does not remember, another may.
+/// (Later the block that makes the call may be writing that.) A warp, whole.
+template <Scope S> GMPI_DEVICE void learn_source(MPI_Comm comm, int source) {
   if (S != Scope::grid || grid_blocks() == 1)
     return;
-  BlockState &block = block_state();
-  const std::uint32_t i = static_cast<std::uint32_t>(source) % Source::most, lane = lane_index();
-  Source &known = block.sources[i];
-  if (source >= 0 && (known.comm != comm || known.source != source)) {
-    __syncwarp(); // all have looked
-    if (lane < words)
-      reinterpret_cast<unsigned long long *>(&known)[lane] =
-          reinterpret_cast<const unsigned long long *>(block.launch->sources + i)[lane];
-    __syncwarp();
-  }
+  const std::uint32_t i = static_cast<std::uint32_t>(source) % Source::most;
+  const Source &known = block_state().sources[i];
+  if (source >= 0 && (known.comm != comm || known.source != source))
+    copy_source(i);
+}
+
+/// While it arrives, of which any block may make the call, it finds out how far the channels from a
+/// rank that it remembers have been read: that is right if nobody else receives from there
+/// meanwhile. A lane.
+template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source) {
+  if (S != Scope::grid || grid_blocks() == 1)
+    return;
+  Source &known = block_state().sources[static_cast<std::uint32_t>(source) % Source::most];
   const State &state = *context.peer;
-  if (lane == 0 && known.comm == comm && known.source == source)
+  if (lane_index() == 0 && known.comm == comm && known.source == source)
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
 }
 
