@@ -309,6 +309,12 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::begin_alone<Function::name>(a);                                                   \
   }                                                                                                \
+  template <class = void> GMPI_NOINLINE Begun general_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {   \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return context.peer != nullptr && peer::takes<Function::name>(a) ? Begun::nothing              \
+                                                                     : Begun::elsewhere;           \
+  }                                                                                                \
   template <Scope S> GMPI_NOINLINE void describe_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
@@ -416,6 +422,9 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
               peer::prepare_to_receive<S>(a.comm, a.source);                                       \
           },                                                                                       \
           [=] {                                                                                    \
+            if constexpr (S == Scope::grid)                                                        \
+              if (returns_to_global<Function::name>(a))                                            \
+                return quick::general_##name(GMPI_LIST(GMPI_PASS, roles));                         \
             if (context.peer == nullptr)                                                           \
               return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                      \
             Begun so_far = Begun::nothing;                                                         \

@@ -57,6 +57,19 @@ template <Function F> GMPI_DEVICE bool returns_something(const Arguments &a) {
          wants_status(a);
 }
 
+/// Whether a grid's call returns something into global memory. The block that makes the call writes
+/// that, and the others find it there: so not where they are told before that the call is over.
+template <Function F> GMPI_DEVICE bool returns_to_global(const Arguments &a) {
+  const auto is_global = [](const void *to) { return !is_local(to) && !is_shared(to); };
+  if (grid_blocks() == 1)
+    return false;
+  return (kind_of(F) == Kind::nonblocking && is_global(a.new_request)) ||
+         (tells_flag(F) && is_global(a.result)) ||
+         ((F == Function::Wait || F == Function::Test) && is_global(a.request)) ||
+         (F == Function::Waitall && is_global(a.requests)) ||
+         (wants_status(a) && is_global(a.status));
+}
+
 /// Whether a block that another has made the grid's call for needs no more of it.
 template <Function F>
 GMPI_DEVICE bool has_all(GridCommand command, const BlockState &block, const Arguments &a) {

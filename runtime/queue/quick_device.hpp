@@ -287,9 +287,11 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
   const int count = one ? 1 : a.count;
   const MPI_Request *requests = one ? a.request : a.requests;
   Begun begun = Begun::answered;
+  if (S == Scope::grid && returns_to_global<F>(a))
+    begun = Begun::elsewhere;
   std::uint32_t waited = 1;
   GMPI_NO_UNROLL
-  for (; i < count; i += static_cast<int>(waited)) {
+  for (; begun == Begun::answered && i < count; i += static_cast<int>(waited)) {
     if (!(one && wants_status(a))) {
       const std::uint32_t left = static_cast<std::uint32_t>(count - i);
       const Begun now = wait_between_kernels<S>(requests + i, left < 32 ? left : 32, waited);
