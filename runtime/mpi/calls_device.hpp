@@ -139,6 +139,11 @@ template <Function F, Scope S> GMPI_DEVICE Begun work_together(Site site, const 
   return tell_all(begun);
 }
 
+/// How a call goes on of which nothing has happened yet, in the general way.
+template <Function F> GMPI_DEVICE Begun begin_generally(const Arguments &a) {
+  return context.peer != nullptr && peer::takes<F>(a) ? Begun::nothing : Begun::elsewhere;
+}
+
 /// Begins a call that no warp has begun: some of its block's threads are missing. All that are
 /// there have met. Returns how far it has come.
 template <Scope S, Function F>
@@ -146,9 +151,7 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
   BlockState &block = block_state();
   if (team.leads()) {
     block.command = S == Scope::grid ? arrive(block) : GridCommand::lead;
-    block.begun = block.command != GridCommand::lead             ? Begun::led
-                  : context.peer != nullptr && peer::takes<F>(a) ? Begun::nothing
-                                                                 : Begun::elsewhere;
+    block.begun = block.command != GridCommand::lead ? Begun::led : begin_generally<F>(a);
   }
   __syncthreads();
   return block.begun;
@@ -271,7 +274,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       while (begun == Begun::working)                                                              \
         begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
       if (begun == Begun::answered && !wants_status(a))                                            \
-        return give_null_requests<Function::name, S>(a);                                           \
+        return give_null_requests<Function::name>(a);                                              \
     }                                                                                              \
     return by_queue::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                      \
   }
@@ -309,11 +312,10 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::begin_alone<Function::name>(a);                                                   \
   }                                                                                                \
-  template <class = void> GMPI_NOINLINE Begun general_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {   \
+  template <class = void> GMPI_NOINLINE Begun begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return context.peer != nullptr && peer::takes<Function::name>(a) ? Begun::nothing              \
-                                                                     : Begun::elsewhere;           \
+    return begin_generally<Function::name>(a);                                                     \
   }                                                                                                \
   template <Scope S> GMPI_NOINLINE void describe_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
     Arguments a{};                                                                                 \
@@ -424,7 +426,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
           [=] {                                                                                    \
             if constexpr (S == Scope::grid)                                                        \
               if (returns_to_global<Function::name>(a))                                            \
-                return quick::general_##name(GMPI_LIST(GMPI_PASS, roles));                         \
+                return quick::begin_##name(GMPI_LIST(GMPI_PASS, roles));                           \
             if (context.peer == nullptr)                                                           \
               return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                      \
             Begun so_far = Begun::nothing;                                                         \
@@ -484,7 +486,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       if (begun == Begun::answered) {                                                              \
         Arguments a{};                                                                             \
         GMPI_EACH(GMPI_ASSIGN, roles)                                                              \
-        return give_request<S>(a.new_request);                                                     \
+        return give_request(a.new_request);                                                        \
       }                                                                                            \
     if (S != Scope::thread && begun == Begun::answered)                                            \
       return quick::answer_##name(GMPI_LIST(GMPI_PASS, roles));                                    \

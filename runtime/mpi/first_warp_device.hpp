@@ -96,7 +96,7 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
     return Begun::answered;
   }
   if (kind_of(F) == Kind::completion && !tells_flag(F) && !wants_status(a) &&
-      command == GridCommand::done && block.result.error == MPI_SUCCESS)
+      !returns_to_global<F>(a) && command == GridCommand::done && block.result.error == MPI_SUCCESS)
     return Begun::answered;
   if (command == GridCommand::exchange) {
     block.peer.round.number = static_cast<std::uint32_t>(block.result.error);

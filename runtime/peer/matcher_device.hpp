@@ -14,23 +14,6 @@
 
 namespace gmpi::device::peer {
 
-/// Takes hold of both channels from `peer`, and finds out how far this rank has come in them. A
-/// warp, whole; false where somebody else holds them.
-GMPI_DEVICE bool try_hold_channels(State &state, std::uint32_t peer, Position &at) {
-  unsigned long long word = locked;
-  if (lane_index() == 0) {
-    unsigned long long found = load_relaxed_device(&state.receiving[peer].next);
-    if (try_lock_channels(state, peer, found))
-      word = found;
-  }
-  word = of_lane(word, 0);
-  if (word == locked)
-    return false;
-  at = position_of(state, peer, word);
-  at.owned = of_lane(at.owned, 0);
-  return true;
-}
-
 /// A look at both channels from a rank: their first packets, one in each lane of a warp.
 struct LookAsWarp {
   Packet common, owned;
@@ -61,13 +44,6 @@ private:
     return (__ballot_sync(whole_warp, shows && may) & headers) == headers;
   }
 };
-GMPI_DEVICE std::uint32_t find_next_as_warp(const State &state, std::uint32_t peer,
-                                            const Position &at, Packet &packet) {
-  std::uint64_t *const rings[] = {state.channels[peer].in, state.channels[owned_channel(peer)].in};
-  LookAsWarp look;
-  look.load(rings, at);
-  return look.find_next(peer, at, packet);
-}
 
 /// A pointer that lane `from` has.
 template <class T> GMPI_DEVICE T *pointer_of_lane(T *value, std::uint32_t from) {
@@ -369,7 +345,8 @@ private:
   GMPI_DEVICE void look_at_posts(std::uint32_t end) {
     if (open_ == 0 && count_ != 0)
       note_gone();
-    if (end == first_ + count_)
+    const bool none_is_free = count_ == 32 && (gone_ & 1) == 0; // of the lanes
+    if (end == first_ + count_ || none_is_free)
       return;
     if (count_ != 0)
       note_gone();

@@ -400,11 +400,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun send_short(const Arguments &a) 
   constexpr Begun then = F == Function::Send    ? Begun::over
                          : F == Function::Isend ? Begun::answered
                                                 : Begun::sent;
-  if (F == Function::Isend && thread_index() == 0) { // before the other blocks are told
-    CallResult &result = block_state().peer.result;
-    result = nothing_received();
-    result.request = null_peer_request();
-  }
+  if (F == Function::Isend) // for this block: the others are told with the end of the call
+    return_nothing<F, Scope::block>(block_state().peer, false);
   // What is received behind it must be as MPI wants it, before it is sent.
   if (F == Function::Sendrecv &&
       (a.recv_datatype != a.send_datatype || a.recv_count < 0 ||

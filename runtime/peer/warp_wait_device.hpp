@@ -13,6 +13,32 @@ namespace gmpi::device::peer {
 
 // --- what has arrived ---
 
+/// Takes hold of both channels from `peer`, and finds out how far this rank has come in them. A
+/// warp, whole; false where somebody else holds them.
+GMPI_DEVICE bool try_hold_channels(State &state, std::uint32_t peer, Position &at) {
+  unsigned long long word = locked;
+  if (lane_index() == 0) {
+    unsigned long long found = load_relaxed_device(&state.receiving[peer].next);
+    if (try_lock_channels(state, peer, found))
+      word = found;
+  }
+  word = of_lane(word, 0);
+  if (word == locked)
+    return false;
+  at = position_of(state, peer, word);
+  at.owned = of_lane(at.owned, 0);
+  return true;
+}
+
+/// The channel from `peer` whose turn it is, as LookAsWarp says of a first look.
+GMPI_DEVICE std::uint32_t find_next_as_warp(const State &state, std::uint32_t peer,
+                                            const Position &at, Packet &packet) {
+  std::uint64_t *const rings[] = {state.channels[peer].in, state.channels[owned_channel(peer)].in};
+  LookAsWarp look;
+  look.load(rings, at);
+  return look.find_next(peer, at, packet);
+}
+
 /// Reads a short message whose first packets the lanes have seen, `packet`, to `to`, where there
 /// are `room` bytes, and gives its slots back. A warp, whole.
 GMPI_DEVICE void read_as_warp(const Channel &channel, unsigned long long next, const Header &header,

@@ -543,28 +543,25 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
   return MPI_SUCCESS;
 }
 
-/// Whether this block makes the call, or makes it for its grid.
-template <Scope S> GMPI_DEVICE bool has_made_call() {
-  return S != Scope::grid || block_state().command == GridCommand::lead;
-}
-/// The same of a nonblocking call: its request. (It calls no function.)
-template <Scope S> GMPI_DEVICE int give_request(MPI_Request *to) {
+/// The same of a nonblocking call: its request. (It calls no function. Of a grid's call of several
+/// blocks, that does not lie in global memory: returns_to_global().)
+GMPI_DEVICE int give_request(MPI_Request *to) {
   const CallResult &result = block_state().peer.result;
   const bool leader = thread_index() == 0;
   const int error = result.error;
-  put(to, result.request, leader, leader && has_made_call<S>());
+  put(to, result.request, leader, leader);
   if (!is_local(to))
     __syncthreads();
   return error;
 }
 /// The same of MPI_Wait and MPI_Waitall, where nothing is said of what has been received.
-template <Function F, Scope S> GMPI_DEVICE int give_null_requests(const Arguments &a) {
-  const bool leader = thread_index() == 0, leads = leader && has_made_call<S>();
+template <Function F> GMPI_DEVICE int give_null_requests(const Arguments &a) {
+  const bool leader = thread_index() == 0;
   if constexpr (F == Function::Wait)
-    put(a.request, MPI_Request(MPI_REQUEST_NULL), leader, leads);
+    put(a.request, MPI_Request(MPI_REQUEST_NULL), leader, leader);
   else
     for (int i = 0; i < a.count; ++i)
-      put(a.requests + i, MPI_Request(MPI_REQUEST_NULL), leader, leads);
+      put(a.requests + i, MPI_Request(MPI_REQUEST_NULL), leader, leader);
   __syncthreads();
   return MPI_SUCCESS;
 }
