@@ -1,7 +1,8 @@
-// Messages that all of a block write in bundles of dense packets: of every length at which the last bundle ends
-// elsewhere, from addresses for sixteen, eight and four bytes to any, received by blocks, grids and single threads,
-// kept before their receive, posted, probed for, cut short by what another tag wants first; the channel goes around
-// several times.
+// Messages that one warp carries, with up to five packets in each lane, and such that all of a block write in bundles
+// of dense packets: of every length at which the last lane, slot or bundle ends elsewhere, from addresses for sixteen,
+// eight and four bytes to any, received by blocks, grids and single threads, kept before their receive, posted, probed
+// for, cut short by what another tag wants first; the channel goes around several times, also in the midst of a
+// message of two slots.
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 GMPI_STATS=1 %ranks 2 %t 2>&1 | FileCheck %s
@@ -10,10 +11,11 @@
 // CHECK-DAG: {{^ok}}
 #include "Inputs/check.h"
 
-constexpr int room = 65536 + 64, lengths = 9, shifts = 5, rounds = test::thread_sanitizer ? 1 : 2;
+constexpr int room = 65536 + 64, lengths = 16, shifts = 5, rounds = test::thread_sanitizer ? 1 : 2;
 
 __device__ int length_of(int i) {
-  const int all[lengths] = {3072, 3076, 4604, 4608, 6000, 12288, 32768, 65532, 65536};
+  const int all[lengths] = {228,  232,  236,  996,  1000, 1004,  1256,  1260,
+                            3072, 3076, 4604, 4608, 6000, 12288, 32768, 65536};
   return all[i % lengths];
 }
 /// Of what is received, and of what is sent (whole words of four bytes: else nothing is dense).
@@ -98,6 +100,26 @@ __global__ void blocks(Dense d, int rank) {
     }
 }
 
+/// Messages of two slots each, of which one is the ring's last and its first: another of one slot, in their midst, sees
+/// to that.
+__global__ void around(Dense d, int rank) {
+  constexpr int words = 1256 / 4, messages = 4200;
+  int *out = reinterpret_cast<int *>(d.out), *in = reinterpret_cast<int *>(d.in);
+  for (int message = 0; message < messages; ++message) {
+    const int count = message == messages / 2 ? 1 : words;
+    if (rank == 0) {
+      for (int i = threadIdx.x; i < count; i += blockDim.x)
+        out[i] = message * words + i;
+      MPI_Send(out, count, MPI_INT, 1, 8, MPI_COMM_WORLD);
+    } else {
+      MPI_Recv(in, count, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      for (int i = threadIdx.x; i < count; i += blockDim.x)
+        if (in[i] != message * words + i)
+          atomicAdd(d.wrong, 1);
+    }
+  }
+}
+
 /// Grids trade, and then send what they have received on: each block has its part of what is
 /// written and verified.
 __global__ void grids(Dense d, int rank) {
@@ -134,6 +156,8 @@ int main(int argc, char **argv) {
   CUDA_CHECK(cudaMalloc(&d.wrong, sizeof(int)));
   CUDA_CHECK(cudaMemset(d.wrong, 0, sizeof(int)));
   blocks<<<1, 150>>>(d, test::rank);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  around<<<1, 96>>>(d, test::rank);
   CUDA_CHECK(cudaDeviceSynchronize());
   grids<<<3, 128>>>(d, test::rank);
   CUDA_CHECK(cudaDeviceSynchronize());
