@@ -101,11 +101,12 @@ bool Relay::collect() {
   for (auto &[rank, peer] : peers_)
     if (peer.link)
       moved |= peer.link->collect(peer.outbox);
-  for (auto &[context, rounds] : rounds_)
-    while (rounds.rounds.collect(rounds.others)) {
+  for (auto &[context, rounds] : rounds_) {
+    const std::uint32_t begun = rounds.rounds.begun();
+    while (rounds.rounds.collect(rounds.others))
       moved = true;
-      parts_ += rounds.others.size();
-    }
+    parts_ += (rounds.rounds.begun() - begun) * rounds.others.size();
+  }
   for (auto &[rank, peer] : peers_)
     send(peer);
   return moved;

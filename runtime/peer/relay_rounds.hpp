@@ -21,6 +21,8 @@ public:
   /// Adds what is new to the outboxes of all the others; false where nothing is.
   bool collect(const std::vector<RelayOutbox *> &others);
   void deliver(const RelayRecord &record, const std::uint64_t *data);
+  /// Rounds that this rank has begun, as the others have been told; modulo 2^32.
+  std::uint32_t begun() const { return begun_; }
 
 private:
   enum class Part { none, some, whole, gone };

@@ -294,8 +294,10 @@ TEST_F(RelayedRounds, that_a_round_has_begun_is_told_at_once_and_the_part_when_i
     EXPECT_FALSE(shows(to, 1, 1, 1));
   }
   EXPECT_FALSE(relay(1));
+  EXPECT_EQ(rounds[1].begun(), 1u);
   write(1, 1, 1);
   EXPECT_TRUE(relay(1));
+  EXPECT_EQ(rounds[1].begun(), 1u); // its part is of the same
   for (int to : {0, 2}) {
     EXPECT_EQ(device::Packet::load(at(to, 1, 1, 0)).data(), 3u);
     for (std::uint32_t p = 0; p < 3; ++p) {
@@ -307,6 +309,7 @@ TEST_F(RelayedRounds, that_a_round_has_begun_is_told_at_once_and_the_part_when_i
   begin(1, 2, 0);
   EXPECT_TRUE(relay(1));
   EXPECT_TRUE(shows(0, 1, 2, 0));
+  EXPECT_EQ(rounds[1].begun(), 2u);
 }
 
 TEST_F(RelayedRounds, a_part_that_nobody_has_waited_for_may_be_overwritten) {
