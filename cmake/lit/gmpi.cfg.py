@@ -98,13 +98,15 @@ config.available_features |= {"lower-" + name for name in lowerings}
 # --- running under MPI ------------------------------------------------------------------------------
 # A run that hangs is ended, its launcher and all its ranks. GMPI_TEST_TIMEOUT: seconds a run may take.
 seconds = os.environ.get("GMPI_TEST_TIMEOUT", "120")
-mpiexec = ["timeout", "-k", "5", seconds, first("mpi.exec") or "mpiexec"]
+mpiexec = [first("mpi.exec") or "mpiexec"]
 if family == "openmpi":
+    mpiexec = ["sh", os.path.join(here, "openmpi-session.sh")] + mpiexec
     mpiexec += ["--allow-run-as-root", "--oversubscribe"]
     config.environment["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
     config.environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
     if device == "cpu":  # on one host it is what Open MPI chooses; looking for others takes half of a start
         config.environment["OMPI_MCA_pml"] = os.environ.get("OMPI_MCA_pml", "ob1")
+mpiexec = ["timeout", "-k", "5", seconds] + mpiexec
 # Ranks of many tests at once on few cores slow each other down more than they gain. Two are let run even
 # there: half of such a test's time is the compiler's.
 lit_config.parallelism_groups.setdefault("mpi", max(2, (os.cpu_count() or 2) // 2))
