@@ -31,14 +31,13 @@ static __constant__ Context context;
 
 /// What the block that made a grid-scope call tells the others.
 enum class GridCommand : std::uint32_t {
-  done,     ///< the call is over: launch->result has what it returns
-  copy,     ///< help with launch->task, then arrive again
-  deliver,  ///< copy launch->broadcast to each thread's own receive buffer, then arrive again
-  promote,  ///< the last event was a departure: one of you makes the call
-  rest,     ///< this takes a while: look less often
-  exchange, ///< carry your packets of a collective call's only round, and meet; then it is over
-  answer,   ///< the call is over, and returns a request; its number comes with this
-  lead,     ///< (never stored) this block makes the call
+  done,    ///< the call is over: launch->result has what it returns
+  copy,    ///< help with launch->task, then arrive again
+  deliver, ///< copy launch->broadcast to each thread's own receive buffer, then arrive again
+  promote, ///< the last event was a departure: one of you makes the call
+  rest,    ///< this takes a while: look less often
+  answer,  ///< the call is over, and returns a request; its number comes with this
+  lead,    ///< (never stored) this block makes the call
 };
 
 /// How a call waits for its next Reply.
@@ -79,6 +78,7 @@ struct BlockState {
   std::uint32_t tickets;
   std::uint32_t size; ///< of a communicator
   bool first_round;   ///< while this block leads: no command given yet
+  bool parted;        ///< blocks have departed: the others do not all meet any more
   bool replied;
   bool stored;        ///< the data that came with the Reply is where it belongs
   GridTask task;      ///< that it has a part in
@@ -214,6 +214,39 @@ GMPI_DEVICE void meet_blocks(BlockState &block) {
     relax();
 }
 
+/// The same before a call that each block then makes by itself, if all come so. False where one has
+/// arrived at a call instead, or departed: then this one has to arrive, too. (Of an arrival that is
+/// just being taken back it may be seen as well: then all of them arrive.)
+GMPI_DEVICE bool meet_to_begin(BlockState &block) {
+  constexpr unsigned between_looks = 16;
+  LaunchState &launch = *block.launch;
+  const std::uint32_t all = (block.meetings + 1) * grid_blocks();
+  const auto is_over = [all](std::uint32_t met) {
+    return static_cast<std::int32_t>(met - all) >= 0;
+  };
+  increase_release_device(&launch.met, 1);
+  GMPI_NO_UNROLL
+  for (unsigned turns = 1;; ++turns) {
+    std::uint32_t met = load_relaxed_device(&launch.met);
+    if (is_over(met))
+      break;
+    if (turns % between_looks == 0)
+      if (const unsigned long long others = load_relaxed_device(&launch.membership); others != 0) {
+        // Nobody goes back once all have met.
+        for (std::uint32_t before; !is_over(met); met = before)
+          if (before = cas_acquire_device(&launch.met, met, met - 1); before == met) {
+            block.parted = others >= one_departure;
+            return false;
+          }
+        break;
+      }
+    relax();
+  }
+  ++block.meetings;
+  acquire_device();
+  return true;
+}
+
 /// Copies as they are given to other blocks.
 GMPI_DEVICE void note_copies(Copies &to, const Copies &from) {
   const std::uint32_t count = from.count;
@@ -327,6 +360,7 @@ public:
       block.routes.owned = block.routes.refused = block.routes_taken = 0;
       block.own_slot = block.second_slot = device::unknown_slot;
       block.slot_taken = 0;
+      block.parted = false;
       block.known_datatype = block.known_comm = 0;
       block.peer.round.of.comm = MPI_Comm{};
       for (peer::Route &route : block.routes.route)

@@ -25,8 +25,8 @@ template <Scope S, bool dense> GMPI_NOINLINE Begun read_span() {
 }
 template <Scope S> GMPI_NOINLINE Begun write_together() { return device::write_together<S>(); }
 template <Scope S> GMPI_NOINLINE Begun read_together() { return device::read_together<S>(); }
-template <Scope S, bool common> GMPI_NOINLINE Begun carry_round() {
-  return peer::carry_round<S, common>();
+template <Scope S, bool shared, bool common> GMPI_NOINLINE Begun carry_round() {
+  return peer::carry_round<S, shared, common>();
 }
 template <Scope S, bool shared, bool common>
 GMPI_NOINLINE Begun carry_rounds(const gmpi::peer::Call &call) {
@@ -35,13 +35,17 @@ GMPI_NOINLINE Begun carry_rounds(const gmpi::peer::Call &call) {
 template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
   if constexpr (kind_of(F) == Kind::collective) {
     const gmpi::peer::Round &round = block_state().peer.round;
-    if (rounds_of(round) == 1)
-      return round.common ? carry_round<S, true>() : carry_round<S, false>();
+    const bool one = rounds_of(round) == 1;
     const gmpi::peer::Call call{F, S, site};
-    if constexpr (S == Scope::grid)
+    if constexpr (S == Scope::grid) {
+      if (round.shared && one)
+        return round.common ? carry_round<S, true, true>() : carry_round<S, true, false>();
       if (round.shared)
         return round.common ? carry_rounds<S, true, true>(call)
                             : carry_rounds<S, true, false>(call);
+    }
+    if (one)
+      return round.common ? carry_round<S, false, true>() : carry_round<S, false, false>();
     return round.common ? carry_rounds<S, false, true>(call) : carry_rounds<S, false, false>(call);
   } else {
     return carry_step<S>();
@@ -52,9 +56,10 @@ template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
 /// Has a block's first warp begin a call and await what short calls wait for, between two barriers
 /// of its threads; of a grid's call, the block that makes it. Returns how far the call has come:
 /// most short ones are over. `before` is done before this block is there for the others, and
-/// `meanwhile` before all of these have come.
-template <Function F, Scope S, class Before, class Meanwhile, class Begin>
-GMPI_DEVICE Begun begin_together(const Arguments &a, Before before, Meanwhile meanwhile,
+/// `meanwhile` before all of these have come. `meet`: whether they have met for a call that each of
+/// them then carries.
+template <Function F, Scope S, class Before, class Meet, class Meanwhile, class Begin>
+GMPI_DEVICE Begun begin_together(const Arguments &a, Before before, Meet meet, Meanwhile meanwhile,
                                  Begin begin) {
   const std::uint32_t threads = block_threads();
   if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
@@ -62,7 +67,9 @@ GMPI_DEVICE Begun begin_together(const Arguments &a, Before before, Meanwhile me
   Begun now = Begun::over;
   if (thread_index() < 32) {
     before();
-    if (arrives_to_lead<F, S>(a, now, meanwhile)) {
+    if (meet()) {
+      now = Begun::carrying;
+    } else if (arrives_to_lead<F, S>(a, now, meanwhile)) {
       now = begin();
       if (now == Begun::asked)
         now = await_answer<S>();
@@ -150,8 +157,14 @@ template <Scope S, Function F>
 GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
   BlockState &block = block_state();
   if (team.leads()) {
-    block.command = S == Scope::grid ? arrive(block) : GridCommand::lead;
-    block.begun = block.command != GridCommand::lead ? Begun::led : begin_generally<F>(a);
+    bool met = false;
+    if constexpr (S == Scope::grid && kind_of(F) == Kind::collective)
+      met = context.peer != nullptr && peer::meet_alone<F, S>(block, a);
+    if (!met)
+      block.command = S == Scope::grid ? arrive(block) : GridCommand::lead;
+    block.begun = met                                  ? Begun::carrying
+                  : block.command != GridCommand::lead ? Begun::led
+                                                       : begin_generally<F>(a);
   }
   __syncthreads();
   return block.begun;
@@ -171,6 +184,9 @@ GMPI_DEVICE int carry_out_either_way(const Arguments &a, Begun begun,
     if (begun == Begun::unmet) {
       team.leader = elect(block_state());
       begun = begin_call<S, F>(team, a);
+      if constexpr (S == Scope::grid && kind_of(F) == Kind::collective)
+        if (begun == Begun::carrying)
+          begun = peer::carry_met_rounds(team);
     }
     if (S == Scope::grid && begun == Begun::led)
       return serve_call<F>(team, a);
@@ -269,7 +285,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     Begun begun = Begun::unmet;                                                                    \
     if constexpr (S != Scope::thread && completes_quickly<Function::name>) {                       \
       begun = begin_together<Function::name, S>(                                                   \
-          a, [] {}, [] {},                                                                         \
+          a, [] {}, [] { return false; }, [] {},                                                   \
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
       while (begun == Begun::working)                                                              \
         begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
@@ -414,6 +430,14 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
             if constexpr (receives)                                                                \
               if (context.peer != nullptr)                                                         \
                 peer::learn_source<S>(a.comm, a.source);                                           \
+          },                                                                                       \
+          [=, may = peer::may_be_carried_by_all<Function::name, S>(a)] {                           \
+            if constexpr (collects)                                                                \
+              if (may && context.peer != nullptr) {                                                \
+                quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                            \
+                return peer::meet_to_carry_as_warp();                                              \
+              }                                                                                    \
+            return false;                                                                          \
           },                                                                                       \
           [=] {                                                                                    \
             if (context.peer == nullptr)                                                           \

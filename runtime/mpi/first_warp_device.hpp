@@ -98,11 +98,6 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
   if (kind_of(F) == Kind::completion && !tells_flag(F) && !wants_status(a) &&
       !returns_to_global<F>(a) && command == GridCommand::done && block.result.error == MPI_SUCCESS)
     return Begun::answered;
-  if (command == GridCommand::exchange) {
-    block.peer.round.number = static_cast<std::uint32_t>(block.result.error);
-    block.peer.round.shared = true;
-    return Begun::carrying;
-  }
   if (command != GridCommand::copy)
     return Begun::led;
   note_task(block);

@@ -59,24 +59,30 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
   finish_request(team, call, comm, index, rank, tag, data);
 }
 
-/// The part in a grid's call of a block that has not gone the quick way.
-template <Function F>
-GMPI_DEVICE int take_part_in_rounds(const BlockTeam &team, const Arguments &a) {
-  BlockState &block = block_state();
+/// What a block that lacks threads does of a call for which its grid's blocks have met. Returns
+/// over, or sending where it is the first, which goes on in the general way.
+GMPI_DEVICE Begun carry_met_rounds(const BlockTeam &team) {
+  BlockState &block = BlockTeam::block();
   Round &round = block.peer.round;
-  if (team.leads()) {
-    describe_round<F>(*find_comm(a.comm), a, buffers_of(F, a, message_bytes), round, 0, 1);
-    round.of.comm = MPI_Comm{};
-    round.number = static_cast<std::uint32_t>(block.result.error);
-    round.shared = true;
+  const bool one = rounds_of(round) == 1;
+  if (block.command == GridCommand::lead) {
+    if (team.leads()) {
+      one ? write_hello(round) : begin_round(round, Section(round.number, 0));
+      round.soon = false;
+      count_call(*context.peer, round.in != nullptr ? round.length : 0);
+    }
+    if (one)
+      share_writing(round, team);
+    else
+      write_unasked<1>(CarriedCall(round, carrier_in(team)));
+    return Begun::sending;
   }
-  __syncthreads();
-  rounds_of(round) == 1 ? share_round(round, team) : share_long(round, team);
+  one ? share_round(round, team) : share_long(round, team);
   __syncthreads();
   if (team.leads())
     meet_blocks(block);
   __syncthreads();
-  return MPI_SUCCESS;
+  return Begun::over;
 }
 
 /// The team as it is here.

@@ -141,18 +141,32 @@ GMPI_OUT_OF_LINE void read_parts(const Round &round, Range range, std::uint32_t 
                : read_range<false>(round, range, member, members);
 }
 
-/// The packets that are this block's.
-GMPI_DEVICE Range range_of_block(const Round &round) {
+/// The packets that are this block's. Where the blocks have met, the first sees to what they wait
+/// for, and carries none if each thread of the others has but one at most.
+GMPI_DEVICE Range share_of_block(const Round &round) {
   const std::uint32_t packets = data_packets(round);
-  if (!round.shared)
-    return {0, packets};
-  const std::uint32_t each = (packets + grid_blocks() - 1) / grid_blocks();
-  const std::uint32_t low = each * block_index() < packets ? each * block_index() : packets;
+  std::uint32_t blocks = grid_blocks(), index = block_index();
+  if (round.met && packets <= (blocks - 1) * block_threads()) {
+    if (index == 0)
+      return {0, 0};
+    --blocks;
+    --index;
+  }
+  const std::uint32_t each = (packets + blocks - 1) / blocks;
+  const std::uint32_t low = each * index < packets ? each * index : packets;
   return {low, packets - low < each ? packets : low + each};
 }
+GMPI_DEVICE Range range_of_block(const Round &round) {
+  return round.shared ? share_of_block(round) : Range{0, data_packets(round)};
+}
 
-/// What this block does of a round that all blocks of its grid carry: the one that makes the call
-/// sees to what that waits for, this one only to its packets.
+/// What this block writes, and reads, of a round that all blocks of its grid carry: the one that
+/// makes the call sees to what that waits for, this one only to its packets.
+GMPI_OUT_OF_LINE void share_writing(const Round &round, BlockTeam team) {
+  unsigned member, members;
+  team.number(member, members);
+  write_part(round, range_of_block(round), member, members);
+}
 GMPI_OUT_OF_LINE void share_round(const Round &round, BlockTeam team) {
   const Range range = range_of_block(round);
   unsigned member, members;
@@ -162,7 +176,7 @@ GMPI_OUT_OF_LINE void share_round(const Round &round, BlockTeam team) {
 }
 
 /// As much as one warp carries with a packet in each lane. What is longer is worth all blocks'
-/// attention, the general way; where it goes quickly, what is longer than block_round_bytes().
+/// attention.
 constexpr std::uint32_t warp_round_bytes = 31 * packet_bytes;
 
 /// Whether the others begin soon; one thread looks for as long as that takes.
@@ -237,7 +251,7 @@ GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) 
   team.sync();
   if constexpr (Team::scope == Scope::grid)
     if (round.shared)
-      begun ? team.leave_helpers() : team.join_helpers();
+      begun ? leave_helpers(team) : team.join_helpers();
 }
 
 /// `root`: below 0 where there is none. `reduction`: none for MPI_Barrier and MPI_Bcast. `begun`:

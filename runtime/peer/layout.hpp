@@ -331,12 +331,21 @@ struct alignas(16) Source {
   std::uint32_t *freed[2];
 };
 
+/// A communicator's last round.
+union LastRound {
+  struct {
+    std::uint32_t number;
+    std::uint32_t launch; ///< 1 + the index of that whose blocks are at it, each by itself; or 0
+  } its;
+  unsigned long long both;
+};
+
 /// A communicator whose messages kernels carry themselves.
 struct Comm {
   MPI_Comm handle;
   std::uint32_t context; ///< the same on all its ranks, and no other's there; 0: free
   std::int32_t rank, size;
-  std::uint32_t round; ///< of collective calls, so far
+  LastRound round; ///< of collective calls, so far
   /// By rank: [round_places][size][round_packets], in that rank's memory; where they run on
   /// several hosts, all in ours: the relay reads what this rank writes there, and writes what the
   /// others send.

@@ -370,12 +370,47 @@ GMPI_DEVICE Wait wait_for_begin(Call call, const Comm &comm, const Round &round)
 /// The numbers of a call's rounds: `number` is the first of them. One thread says so.
 GMPI_DEVICE void note_number(Round &round, std::uint32_t number) {
   round.number = number;
-  round.shared = false;
+  round.shared = round.met = false;
 }
 GMPI_DEVICE void begin_number(Comm &comm, Round &round) {
-  const std::uint32_t last = load_relaxed_device(&comm.round);
-  comm.round = last + rounds_of(round);
+  const std::uint32_t last = load_relaxed_device(&comm.round.its.number);
+  comm.round.its.number = last + rounds_of(round);
   note_number(round, last + 1);
+}
+
+/// The same for a call that each block of a grid makes by itself: they have met for it. The first
+/// of them is then what else the one is that makes the grid's call. Its leader, or another block's.
+GMPI_DEVICE void begin_met_rounds(BlockState &block) {
+  Round &round = block.peer.round;
+  Comm &comm = *round.comm;
+  const std::uint32_t launch = block.launch_index + 1, its = rounds_of(round);
+  LastRound last{};
+  last.both = load_relaxed_device(&comm.round.both);
+  const bool taken = last.its.launch == launch; // by the first block
+  round.number = last.its.number + 1 - (taken ? its : 0);
+  round.shared = round.met = true;
+  const bool leads = block_index() == 0;
+  block.command = leads ? GridCommand::lead : GridCommand::done;
+  if (!leads)
+    return;
+  block.living_blocks = grid_blocks();
+  block.first_round = false;
+  block.last_part.bytes = 0;
+  last.its = {last.its.number + its, launch};
+  store_relaxed_device(&comm.round.both, last.both);
+}
+/// Behind the meeting that ends it: all blocks know the numbers.
+GMPI_DEVICE void end_met_rounds(BlockState &block) {
+  const Round &round = block.peer.round;
+  if (round.met && block.command == GridCommand::lead) // (another launch may have begun one since)
+    cas_relaxed_device(&round.comm->round.its.launch, block.launch_index + 1, 0);
+}
+
+/// Meets the other blocks where that ends a call which they carry, too.
+GMPI_DEVICE void leave_helpers(const GridTeam &team) {
+  team.leave_helpers();
+  if (team.leads())
+    end_met_rounds(BlockTeam::block());
 }
 
 /// What team.shared().round says of a call; all the team's buffers can be read by all. `begun`: the
@@ -414,7 +449,7 @@ GMPI_NOINLINE void exchange_rounds(Team team, Call call, Comm &comm, bool begun)
   team.sync();
   if constexpr (Team::scope == Scope::grid)
     if (round.shared)
-      begun ? team.leave_helpers() : team.join_helpers();
+      begun ? leave_helpers(team) : team.join_helpers();
 }
 
 } // namespace gmpi::device::peer

@@ -28,11 +28,11 @@ GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
   const int rank = round.rank, size = round.size, root = round.root;
   std::uint64_t *const mine = memory_of(round, rank);
   // These need nothing of each other.
-  const std::uint32_t number = load_relaxed_device(&round.comm->round) + 1;
+  const std::uint32_t number = load_relaxed_device(&round.comm->round.its.number) + 1;
   std::uint64_t own = sends ? load_lane(in, bytes, lane, 1) : 0;
   __syncwarp();
   if (lane == 0) {
-    round.comm->round = number;
+    round.comm->round.its.number = number;
     if (sends)
       own = packets - 1; // as write_hello() says
   }
@@ -116,10 +116,6 @@ template <Function F, Scope S> GMPI_DEVICE Begun exchange_uncommon(const Argumen
                                 });
 }
 
-/// As much as a block carries with two packets in each thread: that takes it less than it takes all
-/// blocks to meet.
-GMPI_DEVICE std::uint32_t block_round_bytes() { return 2 * packet_bytes * block_threads(); }
-
 template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
   if (!has_room(buffers.out, buffers.out_bytes))
     return Way::general;
@@ -127,21 +123,7 @@ template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
     return Way::by_warp;
   if (is_local(buffers.in) || is_local(buffers.out))
     return Way::general;
-  return S == Scope::grid && grid_blocks() > 1 && buffers.in_bytes > block_round_bytes()
-             ? Way::all_blocks
-             : Way::by_block;
-}
-
-/// Has all blocks carry the call. Lane 0 of the block that makes it.
-GMPI_DEVICE void begin_shared_rounds(BlockState &block) {
-  Round &round = block.peer.round;
-  const std::uint32_t last = load_relaxed_device(&round.comm->round);
-  prepare_command(block, block.living_blocks); // meanwhile
-  give_command(block, GridCommand::exchange, static_cast<std::int32_t>(last + 1));
-  block.first_round = false;
-  round.comm->round = last + rounds_of(round); // the others see it when they have met this block
-  round.number = last + 1;
-  round.shared = true;
+  return S == Scope::grid && grid_blocks() > 1 ? Way::all_blocks : Way::by_block;
 }
 
 /// Ends a call that its block has carried its share of, behind a barrier: `shared`, when all blocks
@@ -150,6 +132,7 @@ template <Scope S> GMPI_DEVICE Begun end_carried(BlockState &block, bool shared)
   if (thread_index() == 0) {
     if (shared) {
       meet_blocks(block);
+      end_met_rounds(block);
     } else {
       prepare_end<S>();
       tell_end_of_call<S>();
@@ -160,15 +143,14 @@ template <Scope S> GMPI_DEVICE Begun end_carried(BlockState &block, bool shared)
   return Begun::over;
 }
 
-/// What this block carries of its round, behind a barrier; `common`: as is_common() says. Returns
-/// over, or sending where the other ranks do not come soon.
-template <Scope S, bool common> GMPI_DEVICE Begun carry_round() {
+/// What this block carries of its round, behind a barrier; `shared`: all blocks of a grid do;
+/// `common`: as is_common() says. Returns over, or sending where the other ranks do not come soon.
+template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_round() {
   BlockState &block = block_state();
   Round &round = block.peer.round;
   const std::uint32_t member = thread_index(), members = block_threads();
-  const bool shared = S == Scope::grid && round.shared;
   const bool leads = !shared || block.command == GridCommand::lead;
-  const Range range = range_of_block(round);
+  const Range range = shared ? share_of_block(round) : Range{0, data_packets(round)};
   if (leads && member == members - 1) {
     write_hello(round);
     count_call(*context.peer, round.in != nullptr ? round.bytes : 0);
@@ -217,8 +199,20 @@ template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_rounds(cons
   return end_carried<S>(block, shared);
 }
 
-/// Finds out what this rank's part in a collective call is, unless the block has made the same call
-/// before. A warp, whole. It needs nothing of other blocks.
+/// Finds out what this rank's part in a collective call is, and how it goes. A warp, whole, or one
+/// thread. It needs nothing of other blocks.
+template <Function F, Scope S>
+GMPI_DEVICE void describe(const Arguments &a, std::uint32_t lane, std::uint32_t lanes) {
+  Round &round = block_state().peer.round;
+  const Buffers buffers = buffers_of(F, a, message_bytes);
+  Comm *comm = find_comm(a.comm);
+  const bool ours = comm != nullptr && takes<F>(*comm, a, buffers);
+  if (ours)
+    describe_round<F>(*comm, a, buffers, round, lane, lanes);
+  if (lane == 0)
+    round.way = ours ? way_of<S>(buffers) : Way::elsewhere;
+}
+/// The same, unless the block has made the same call before. A warp, whole.
 template <Function F, Scope S> GMPI_DEVICE void describe_quickly(const Arguments &a) {
   Round &round = block_state().peer.round;
   const Buffers places = places_of<F>(a);
@@ -235,16 +229,44 @@ template <Function F, Scope S> GMPI_DEVICE void describe_quickly(const Arguments
   if (of_lane(std::uint32_t(same), 0) != 0) // each thread's own memory may lie elsewhere
     return;
   __syncwarp();
-  const Buffers buffers = buffers_of(F, a, message_bytes);
-  Comm *comm = find_comm(a.comm);
-  const bool ours = comm != nullptr && takes<F>(*comm, a, buffers);
-  if (ours)
-    describe_round<F>(*comm, a, buffers, round, lane_index(), 32);
-  if (lane_index() == 0) {
-    round.way = ours ? way_of<S>(buffers) : Way::elsewhere;
+  describe<F, S>(a, lane_index(), 32);
+  if (lane_index() == 0)
     round.of = of;
-  }
   __syncwarp();
+}
+
+/// Whether a call may be one that all blocks of a grid carry, each by itself: then this has to be
+/// found out before a block arrives at it. What is not known here, the last such call says.
+template <Function F, Scope S> GMPI_DEVICE bool may_be_carried_by_all(const Arguments &a) {
+  constexpr int most_of_warp = warp_round_bytes / sizeof(double);
+  if constexpr (S != Scope::grid || kind_of(F) != Kind::collective || F == Function::Barrier)
+    return false;
+  else if constexpr (F == Function::Bcast) // datatypes may be long
+    return a.count > most_of_warp || block_state().peer.round.way == Way::all_blocks;
+  else
+    return a.count > most_of_warp;
+}
+/// Meets the other blocks for the call that has been described, if all blocks carry it. Whether
+/// they have met. A block's leader, or another's.
+GMPI_DEVICE bool meet_to_carry(BlockState &block) {
+  if (block.peer.round.way != Way::all_blocks || block.parted || !meet_to_begin(block))
+    return false;
+  begin_met_rounds(block);
+  return true;
+}
+/// The same for a warp, whole; and for a block that has none, or none that is whole: its leader.
+GMPI_DEVICE bool meet_to_carry_as_warp() {
+  bool met = false;
+  if (lane_index() == 0)
+    met = meet_to_carry(block_state());
+  met = of_lane(std::uint32_t(met), 0) != 0;
+  __syncwarp(); // what lane 0 has noted is there for all
+  return met;
+}
+template <Function F, Scope S> GMPI_DEVICE bool meet_alone(BlockState &block, const Arguments &a) {
+  block.peer.round.of.comm = MPI_Comm{};
+  describe<F, S>(a, 0, 1);
+  return meet_to_carry(block);
 }
 
 /// As far as a collective call comes by its block's first warp; of a grid's, by that of the block
@@ -255,7 +277,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun collect_quickly(const Arguments
   const Way way = round.way;
   if (way == Way::elsewhere)
     return Begun::elsewhere;
-  if (way == Way::general)
+  // Where all blocks are there, but have not met for it, they are asked for help.
+  if (way == Way::general || (way == Way::all_blocks && block.living_blocks == grid_blocks()))
     return Begun::nothing;
   if (way == Way::by_warp) {
     const Buffers places = places_of<F>(a);
@@ -266,12 +289,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun collect_quickly(const Arguments
                                  return reduce_common(number, l, r);
                                });
   }
-  if (lane_index() == 0) {
-    if (way == Way::all_blocks && block.living_blocks == grid_blocks())
-      begin_shared_rounds(block);
-    else
-      begin_number(*round.comm, round);
-  }
+  if (lane_index() == 0)
+    begin_number(*round.comm, round);
   return Begun::carrying;
 }
 

@@ -69,6 +69,7 @@ struct Round {
   std::uint32_t number;
   std::uint32_t soon;      ///< all have begun it
   bool shared;             ///< all blocks of a grid carry it, each packets of its own
+  bool met;                ///< and have met for it: each makes the call by itself
   const unsigned char *in; ///< null: nothing but that it has begun
   unsigned char *out;      ///< null: the result is not wanted
   std::uint32_t bytes;     ///< of a call's only round

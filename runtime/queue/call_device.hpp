@@ -514,9 +514,6 @@ template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Ar
   constexpr bool more = kind_of(F) == Kind::nonblocking || tells_flag(F);
   const bool wants_result = more || wants_status(a);
   void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
-  if constexpr (kind_of(F) == Kind::collective)
-    if (block_state().command == GridCommand::exchange)
-      return peer::take_part_in_rounds<F>(team, a);
   if (kind_of(F) == Kind::nonblocking && block_state().command == GridCommand::answer) {
     if (team.leads())
       note_answer(block_state().result, block_state());

@@ -133,7 +133,7 @@ struct LaunchState {
   unsigned long long membership; ///< blocks that have arrived (low half) and departed (high half)
   /// In a line of its own: waiting blocks look at it all the time, and what else lies there waits.
   /// Low half: round << 3 | GridCommand; 29 bits of round, which wrap. High half: the call's error;
-  /// of `exchange`, the number of the collective call's round; of `answer`, the request's number.
+  /// of `answer`, the request's number.
   alignas(128) unsigned long long command;
   alignas(128) std::uint32_t claimed; ///< 1 once a block has taken the last promotion
   std::uint32_t met;                  ///< arrivals at meetings of all blocks, so far

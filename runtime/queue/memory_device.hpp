@@ -219,6 +219,15 @@ cas_relaxed_device(unsigned long long *to, unsigned long long expected, unsigned
                : "memory");
   return old;
 }
+GMPI_DEVICE std::uint32_t cas_relaxed_device(std::uint32_t *to, std::uint32_t expected,
+                                             std::uint32_t value) {
+  std::uint32_t old;
+  asm volatile("atom.cas.relaxed.gpu.global.b32 %0, [%1], %2, %3;"
+               : "=r"(old)
+               : "l"(to), "r"(expected), "r"(value)
+               : "memory");
+  return old;
+}
 GMPI_DEVICE void store_release_device(unsigned long long *to, unsigned long long value) {
   asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
@@ -406,6 +415,12 @@ inline void increase_release_device(std::uint32_t *what, std::uint32_t by) {
 }
 inline std::uint32_t and_acquire_device(std::uint32_t *to, std::uint32_t value) {
   return __atomic_fetch_and(in_global(to), value, __ATOMIC_ACQ_REL);
+}
+inline std::uint32_t cas_relaxed_device(std::uint32_t *to, std::uint32_t expected,
+                                        std::uint32_t value) {
+  __atomic_compare_exchange_n(in_global(to), &expected, value, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
+  return expected;
 }
 inline std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t expected,
                                         std::uint32_t value) {

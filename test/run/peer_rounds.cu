@@ -1,6 +1,6 @@
 // Collective calls that all blocks of a grid carry, from kernel to kernel: around every limit of length,
-// often one after the other, between calls of other scopes, with threads and blocks that have left, and
-// while another rank comes late and waits for a message first.
+// often one after the other, between calls of other scopes and of other launches, with threads and blocks
+// that have left, and while another rank comes late and waits for a message first.
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 %ranks 1-4 %t
@@ -79,22 +79,48 @@ __global__ void every_scope(int *data, int *got, int count, int rank, int size, 
   }
 }
 
+enum Leave { other_threads, first_threads, all_last_threads, block, block_later, leaves };
+
 /// Those of a block's threads that have left, and whole blocks, take no part.
-__global__ void some_leave(int *data, int *got, int count, int rank, int size, bool whole_blocks,
+__global__ void some_leave(int *data, int *got, int count, int rank, int size, int who,
                            int *wrong) {
-  bool leaves = whole_blocks ? blockIdx.x == 1 : blockIdx.x != 0 && threadIdx.x % 7 == 3;
-  if (leaves)
+  const bool works = blockIdx.x == (who == first_threads ? gridDim.x - 1 : 0);
+  const int workers = blockDim.x - (who == all_last_threads ? 3 : 0);
+  if ((who == other_threads && blockIdx.x != 0 && threadIdx.x % 7 == 3) ||
+      (who == first_threads && blockIdx.x == 0 && threadIdx.x % 7 == 0) ||
+      (who == all_last_threads && threadIdx.x >= workers) || (who == block && blockIdx.x == 1))
     return;
   for (int step = 0; step < 5; ++step) {
-    if (blockIdx.x == 0)
-      for (int i = threadIdx.x; i < count; i += blockDim.x)
+    if (who == block_later && blockIdx.x == 1 && step == 2)
+      return;
+    if (works)
+      for (int i = threadIdx.x; i < count; i += workers)
         data[i] = i + rank + step;
 #pragma gmpi scope(grid)
     MPI_Allreduce(data, got, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (blockIdx.x == 0)
-      for (int i = threadIdx.x; i < count; i += blockDim.x)
+    if (works)
+      for (int i = threadIdx.x; i < count; i += workers)
         if (got[i] != size * (i + step) + size * (size - 1) / 2)
           atomicAdd(wrong, 1);
+  }
+}
+
+/// Two launches at once take turns with the same communicator: whose turn it is, `turn` says.
+__global__ void every_launch(int *data, int *got, int count, int rank, int size, unsigned *turn,
+                             unsigned its, int *wrong) {
+  for (unsigned step = its; step < 20; step += 2) {
+    if (threadIdx.x == 0)
+      while (atomicAdd(turn, 0) != step * gridDim.x)
+        ;
+    __syncthreads();
+    for (int i = first_of(); i < count; i += stride())
+      data[i] = i + rank + step;
+    MPI_Allreduce(data, got, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    check(got, count, wrong, [&](int i) { return size * (i + int(step)) + size * (size - 1) / 2; });
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+      atomicAdd(turn, 1);
   }
 }
 
@@ -124,6 +150,10 @@ int main(int argc, char **argv) {
   test::begin(&argc, &argv);
   test::Array<int> data(most + 1), got(most + 1), sum(most), wrong(1);
   test::Array<double> large(most / 2);
+  test::Array<unsigned> turn(1);
+  cudaStream_t streams[2];
+  for (cudaStream_t &stream : streams)
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   auto done = [&](const char *what, int count, int blocks) {
     test::synchronize();
     int found = wrong.read()[0];
@@ -144,11 +174,17 @@ int main(int argc, char **argv) {
   for (int count : {1, 100, 5000}) {
     every_scope<<<4, 64>>>(data.data(), got.data(), count, test::rank, test::size, wrong.data());
     done("every scope", count, 4);
-    for (bool whole_blocks : {false, true}) {
-      some_leave<<<3, 64>>>(data.data(), got.data(), count, test::rank, test::size, whole_blocks,
-                            wrong.data());
-      done("some leave", count, 3);
-    }
+    for (int threads : {64, 16})
+      for (int who = 0; who < leaves; ++who) {
+        some_leave<<<3, threads>>>(data.data(), got.data(), count, test::rank, test::size, who,
+                                   wrong.data());
+        done("some leave", count, 3);
+      }
+    turn.write({0});
+    for (unsigned its : {0, 1})
+      every_launch<<<3, 64, 0, streams[its]>>>(data.data(), got.data(), count, test::rank,
+                                               test::size, turn.data(), its, wrong.data());
+    done("every launch", count, 3);
   }
   for (int count : {1, 1000, 20000}) {
     if (test::rank != 0)
