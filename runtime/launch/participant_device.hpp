@@ -37,6 +37,7 @@ enum class GridCommand : std::uint32_t {
   promote, ///< the last event was a departure: one of you makes the call
   rest,    ///< this takes a while: look less often
   answer,  ///< the call is over, and returns a request; its number comes with this
+  await,   ///< a collective call's only round has begun; its number comes with this: wait for it
   lead,    ///< (never stored) this block makes the call
 };
 
@@ -304,6 +305,15 @@ GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long
                          std::int32_t error = MPI_SUCCESS) {
   prepare_command(block, arrived);
   give_command(block, what, error);
+}
+/// Has the others wait for the call's only round, each block by itself: nobody is left to be told
+/// of its end. (What a block has written before it arrived is there for all once the last has
+/// arrived: this waits for no fence, which would wait for what has been stored on other devices.)
+GMPI_DEVICE void let_await(BlockState &block, std::uint32_t round) {
+  prepare_command(block, block.living_blocks - !block.first_round, false);
+  give_command(block, GridCommand::await, static_cast<std::int32_t>(round));
+  block.living_blocks = 1;
+  block.first_round = false;
 }
 
 /// Tells the proxy that nothing of this launch runs any more, and leaves its state as it was found.

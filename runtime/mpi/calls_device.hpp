@@ -165,6 +165,9 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
     block.begun = met                                  ? Begun::carrying
                   : block.command != GridCommand::lead ? Begun::led
                                                        : begin_generally<F>(a);
+    if constexpr (S == Scope::grid && kind_of(F) == Kind::collective)
+      if (!met && block.command == GridCommand::await)
+        block.begun = peer::await_round<F>(0, 1);
   }
   __syncthreads();
   return block.begun;
@@ -343,6 +346,9 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::collect_quickly<Function::name, S>(a);                                            \
   }                                                                                                \
+  template <class = void> GMPI_NOINLINE Begun await_##name() {                                     \
+    return peer::await_round<Function::name>(lane_index(), 32);                                    \
+  }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun exchange_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {       \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
@@ -454,6 +460,9 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
             if (context.peer == nullptr)                                                           \
               return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                      \
             Begun so_far = Begun::nothing;                                                         \
+            if constexpr (collects && S == Scope::grid)                                            \
+              if (block_state().command == GridCommand::await)                                     \
+                return quick::await_##name();                                                      \
             if constexpr (collects) {                                                              \
               so_far = quick::collect_##name<S>(GMPI_LIST(GMPI_PASS, roles));                      \
               if (so_far == Begun::exchanging)                                                     \

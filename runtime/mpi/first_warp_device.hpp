@@ -104,9 +104,10 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
   return block.task.what == GridTask::copy ? Begun::helping : Begun::led;
 }
 
-/// Arrives at a grid's call, for the block. Returns whether the block is to make it; else `begun`
-/// says how far it has come. `meanwhile` needs nothing of the other blocks. (All of this is part of
-/// the kernel: where functions are called, their registers are saved, and a fence waits for that.)
+/// Arrives at a grid's call, for the block. Returns whether the block is to make it, or to wait for
+/// its round; else `begun` says how far it has come. `meanwhile` needs nothing of the other blocks.
+/// (All of this is part of the kernel: where functions are called, their registers are saved, and a
+/// fence waits for that.)
 template <Function F, Scope S, class Meanwhile>
 GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile meanwhile) {
   if constexpr (S != Scope::grid) {
@@ -118,14 +119,15 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
     if (thread_index() == 0)
       arrived = begin_to_arrive(block);
     meanwhile();
-    auto now = Begun::unmet; // it leads
+    auto now = Begun::unmet; // it goes on
     if (thread_index() == 0) {
       const GridCommand command = have_arrived(block, arrived);
       block.command = command;
       if (command != GridCommand::lead) {
         if (command != GridCommand::answer) // nothing has been written for this block
           acquire_device();
-        now = begun_by_another<F>(command, block, a);
+        if (kind_of(F) != Kind::collective || command != GridCommand::await)
+          now = begun_by_another<F>(command, block, a);
       }
     }
     now = static_cast<Begun>(of_lane(static_cast<std::uint32_t>(now), 0));

@@ -346,6 +346,9 @@ struct Comm {
   std::uint32_t context; ///< the same on all its ranks, and no other's there; 0: free
   std::int32_t rank, size;
   LastRound round; ///< of collective calls, so far
+  /// So many blocks of a grid are yet to read the last round that they read each by itself: until
+  /// then no other call begins one.
+  std::uint32_t unread;
   /// By rank: [round_places][size][round_packets], in that rank's memory; where they run on
   /// several hosts, all in ours: the relay reads what this rank writes there, and writes what the
   /// others send.

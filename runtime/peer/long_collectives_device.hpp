@@ -367,6 +367,14 @@ GMPI_DEVICE Wait wait_for_begin(Call call, const Comm &comm, const Round &round)
   return {Wait::others, call, &comm, &round, nothing, 0, 0, 0, root, 0, 0, nothing};
 }
 
+/// Waits until the blocks of a grid have read what each reads by itself. (Before a call of the same
+/// grid all have.)
+GMPI_DEVICE void await_readers(const Comm &comm) {
+  GMPI_NO_UNROLL
+  while (load_relaxed_device(&comm.unread) != 0)
+    relax();
+}
+
 /// The numbers of a call's rounds: `number` is the first of them. One thread says so.
 GMPI_DEVICE void note_number(Round &round, std::uint32_t number) {
   round.number = number;
@@ -374,6 +382,9 @@ GMPI_DEVICE void note_number(Round &round, std::uint32_t number) {
 }
 GMPI_DEVICE void begin_number(Comm &comm, Round &round) {
   const std::uint32_t last = load_relaxed_device(&comm.round.its.number);
+  const std::uint32_t unread = load_relaxed_device(&comm.unread);
+  if (unread != 0)
+    await_readers(comm);
   comm.round.its.number = last + rounds_of(round);
   note_number(round, last + 1);
 }
@@ -386,6 +397,7 @@ GMPI_DEVICE void begin_met_rounds(BlockState &block) {
   const std::uint32_t launch = block.launch_index + 1, its = rounds_of(round);
   LastRound last{};
   last.both = load_relaxed_device(&comm.round.both);
+  const std::uint32_t unread = load_relaxed_device(&comm.unread);
   const bool taken = last.its.launch == launch; // by the first block
   round.number = last.its.number + 1 - (taken ? its : 0);
   round.shared = round.met = true;
@@ -393,6 +405,8 @@ GMPI_DEVICE void begin_met_rounds(BlockState &block) {
   block.command = leads ? GridCommand::lead : GridCommand::done;
   if (!leads)
     return;
+  if (unread != 0)
+    await_readers(comm);
   block.living_blocks = grid_blocks();
   block.first_round = false;
   block.last_part.bytes = 0;

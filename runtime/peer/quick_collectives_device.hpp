@@ -3,14 +3,87 @@
 // packets.
 //
 // Invariant: what a round is, every block finds for itself while it arrives (block.peer.round). The
-// block that makes a grid's call chooses the way, and the first round's number. Where all blocks
-// carry the call, it alone looks whether the other ranks come soon; the others wait for their
-// packets, and for all blocks.
+// block that makes a grid's call chooses the way, and the first round's number. Where nothing of a
+// round comes to memory that blocks share, it tells the others that number, and each waits for the
+// packets by itself: Comm::unread says how many have not read them. Where all blocks carry the
+// call, it alone looks whether the other ranks come soon; the others wait for their packets, and
+// for all blocks.
 #pragma once
 
 #include "quick_device.hpp"
 
 namespace gmpi::device::peer {
+
+/// Whether each of a grid's blocks may wait for a round by itself: none of what it brings lies
+/// where all find it. (What crosses hosts comes by the host's memory: one block looks there.)
+GMPI_DEVICE bool may_be_awaited_by_each(const Round &round) {
+  const int other = round.rank == 0 ? round.size - 1 : 0;
+  return (round.out == nullptr || is_local(round.out)) &&
+         memory_of(round, other) != memory_of(round, round.rank);
+}
+/// Has the other blocks of the grid wait for the round that has been begun. One thread.
+GMPI_DEVICE void let_others_await(BlockState &block, const Round &round) {
+  Comm &comm = *round.comm;
+  if (round.out != nullptr)
+    increase_relaxed_device(&comm.unread, block.living_blocks - 1);
+  let_await(block, round.number);
+}
+
+/// Waits for the parts of a round that another block of the grid has begun, each lane for a packet,
+/// and leaves what comes of them, if this rank wants it, in block.small. A warp, whole; or one
+/// thread.
+template <Function F> GMPI_DEVICE Begun await_round(std::uint32_t lane, std::uint32_t lanes) {
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  constexpr unsigned patience = 4096;
+  BlockState &block = block_state();
+  Round &round = block.peer.round;
+  const auto number = static_cast<std::uint32_t>(block.result.error); // as it has been told
+  const bool receives = F != Function::Barrier && round.out != nullptr;
+  const int size = round.size, rank = round.rank;
+  const std::uint32_t bytes = round.bytes;
+  const bool common = round.common;
+  std::uint64_t *const mine = memory_of(round, rank);
+  const auto await = [&](int from, std::uint32_t packet, bool is_hello) {
+    const std::uint64_t *const at = part_of_round(mine, number, size, from) + packet * packet_words;
+    GMPI_NO_UNROLL
+    for (unsigned turns = 0;; ++turns) {
+      const Packet its = Packet::load(at);
+      // (Where there is but a hello to wait for, a later one may have taken its place.)
+      if (is_hello ? its.shows_since(number) : its.shows(number))
+        return its.data();
+      turns < patience ? relax() : doze();
+    }
+  };
+  // All have begun it, also those that send no data.
+  GMPI_NO_UNROLL
+  for (int from = static_cast<int>(lane); from < size; from += static_cast<int>(lanes))
+    if (from != rank)
+      await(from, 0, true);
+  if (receives) {
+    const int first = reduces ? 0 : round.root, last = reduces ? size - 1 : round.root;
+    GMPI_NO_UNROLL
+    for (std::uint32_t at = lane * packet_bytes; at < bytes; at += lanes * packet_bytes) {
+      std::uint64_t value = 0;
+      GMPI_NO_UNROLL
+      for (int from = first; from <= last; ++from) {
+        const std::uint64_t part = await(from, 1 + at / packet_bytes, false);
+        value = from == first ? part
+                : common      ? reduce_common(round.datatype, value, part)
+                              : reduce(round.reduction, round.datatype, value, part);
+      }
+      store_data(block.small + at, bytes - at, value);
+    }
+  }
+  if (lanes > 1)
+    __syncwarp();
+  if (lane == 0) {
+    note_number(round, number);
+    block.peer.result.bytes = receives ? bytes : 0;
+    if (receives)
+      increase_relaxed_device(&round.comm->unread, ~0u);
+  }
+  return receives ? Begun::answered : Begun::over;
+}
 
 /// A round that a warp carries. Leaves it to the general way, begun, where the others do not come
 /// soon.
@@ -27,23 +100,35 @@ GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
   const bool sends = round.in != nullptr, receives = round.out != nullptr;
   const int rank = round.rank, size = round.size, root = round.root;
   std::uint64_t *const mine = memory_of(round, rank);
+  const bool by_each = S == Scope::grid && round.by_each && block_state().living_blocks > 1;
   // These need nothing of each other.
-  const std::uint32_t number = load_relaxed_device(&round.comm->round.its.number) + 1;
+  const std::uint32_t unread = load_relaxed_device(&round.comm->unread);
+  std::uint32_t *const last = &round.comm->round.its.number;
+  std::uint32_t number = load_relaxed_device(last);
   std::uint64_t own = sends ? load_lane(in, bytes, lane, 1) : 0;
+  if (by_each) // others may go on to calls of their own: they find it there
+    number = of_lane(lane == 0 ? add_in_flight_device(last, 1) : 0, 0);
+  ++number;
+  if (unread != 0)
+    await_readers(*round.comm);
   __syncwarp();
   if (lane == 0) {
-    round.comm->round.its.number = number;
+    if (!by_each)
+      *last = number;
     if (sends)
       own = packets - 1; // as write_hello() says
   }
+  const int not_to = by_each && reduces ? -1 : rank; // the other blocks find it in its own place
   if (lane < (sends ? packets : 1))
     GMPI_NO_UNROLL
   for (int to = 0; to < size; ++to)
-    if (to != rank)
+    if (to != not_to)
       store_packet(part_of_round(memory_of(round, to), number, size, rank) + lane * packet_words,
                    own, number);
   if (lane == 0) {
     note_number(round, number);
+    if (S == Scope::grid && by_each)
+      let_others_await(block_state(), round);
     count_call(state, sends ? bytes : 0);
   }
   std::uint64_t value = 0;
@@ -209,8 +294,10 @@ GMPI_DEVICE void describe(const Arguments &a, std::uint32_t lane, std::uint32_t 
   const bool ours = comm != nullptr && takes<F>(*comm, a, buffers);
   if (ours)
     describe_round<F>(*comm, a, buffers, round, lane, lanes);
-  if (lane == 0)
+  if (lane == 0) {
     round.way = ours ? way_of<S>(buffers) : Way::elsewhere;
+    round.by_each = S == Scope::grid && ours && may_be_awaited_by_each(round);
+  }
 }
 /// The same, unless the block has made the same call before. A warp, whole.
 template <Function F, Scope S> GMPI_DEVICE void describe_quickly(const Arguments &a) {

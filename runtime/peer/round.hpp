@@ -77,7 +77,8 @@ struct Round {
   int root;                ///< of MPI_Bcast: the only part; else below 0
   Reduction reduction;
   Number datatype;
-  bool common; ///< kernels combine such without a call
+  bool common;  ///< kernels combine such without a call
+  bool by_each; ///< a grid's blocks may wait for it each by itself
 };
 
 /// So many a call takes: one at least.

@@ -207,6 +207,9 @@ GMPI_DEVICE void increase_release_device(std::uint32_t *what, std::uint32_t by) 
   asm volatile("red.add.release.gpu.global.u32 [%0], %1;" ::"l"(what), "r"(by) : "memory");
 }
 /// The same where nobody asks what was there.
+GMPI_DEVICE void increase_relaxed_device(std::uint32_t *what, std::uint32_t by) {
+  asm volatile("red.add.relaxed.gpu.global.u32 [%0], %1;" ::"l"(what), "r"(by) : "memory");
+}
 GMPI_DEVICE void increase_relaxed_device(unsigned long long *what, unsigned long long by) {
   asm volatile("red.add.relaxed.gpu.global.u64 [%0], %1;" ::"l"(what), "l"(by) : "memory");
 }
@@ -397,6 +400,9 @@ inline unsigned long long add_in_flight_device(unsigned long long *to, unsigned 
 }
 inline std::uint32_t add_in_flight_device(std::uint32_t *to, std::uint32_t value) {
   return __atomic_fetch_add(in_global(to), value, __ATOMIC_ACQ_REL);
+}
+inline void increase_relaxed_device(std::uint32_t *what, std::uint32_t by) {
+  __atomic_fetch_add(in_global(what), by, __ATOMIC_ACQ_REL);
 }
 inline void increase_relaxed_device(unsigned long long *what, unsigned long long by) {
   __atomic_fetch_add(in_global(what), by, __ATOMIC_ACQ_REL);
