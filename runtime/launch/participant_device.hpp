@@ -278,6 +278,11 @@ GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand wha
 }
 static_assert(std::uint32_t(GridCommand::lead) < 1u << command_bits);
 
+/// How many arrivals the next command of this block takes back: later ones, its helpers'.
+GMPI_DEVICE unsigned long long arrivals(const BlockState &block) {
+  return block.living_blocks - !block.first_round;
+}
+
 /// Gives a command to the waiting blocks, in two steps: what is stored between them need not be
 /// seen by whoever gets it. All living blocks but this one have arrived; `arrived` is how many
 /// arrivals this takes back. `shows`: what was stored before is to be seen. The leading block's
@@ -310,7 +315,7 @@ GMPI_DEVICE void command(BlockState &block, GridCommand what, unsigned long long
 /// of its end. (What a block has written before it arrived is there for all once the last has
 /// arrived: this waits for no fence, which would wait for what has been stored on other devices.)
 GMPI_DEVICE void let_await(BlockState &block, std::uint32_t round) {
-  prepare_command(block, block.living_blocks - !block.first_round, false);
+  prepare_command(block, arrivals(block), false);
   give_command(block, GridCommand::await, static_cast<std::int32_t>(round));
   block.living_blocks = 1;
   block.first_round = false;

@@ -28,7 +28,7 @@ GMPI_DEVICE Begun tell_all(Begun now) {
 template <Scope S> GMPI_DEVICE void prepare_end(bool shows = true) {
   BlockState &block = block_state();
   if constexpr (S == Scope::grid)
-    prepare_command(block, block.living_blocks - !block.first_round, shows);
+    prepare_command(block, arrivals(block), shows);
 }
 template <Scope S> GMPI_DEVICE void tell_end_of_call() {
   if constexpr (S == Scope::grid)

@@ -367,11 +367,11 @@ GMPI_DEVICE Wait wait_for_begin(Call call, const Comm &comm, const Round &round)
   return {Wait::others, call, &comm, &round, nothing, 0, 0, 0, root, 0, 0, nothing};
 }
 
-/// Waits until the blocks of a grid have read what each reads by itself. (Before a call of the same
-/// grid all have.)
-GMPI_DEVICE void await_readers(const Comm &comm) {
+/// Waits until the blocks of a grid have read what each reads by itself; `unread` are left at
+/// first. (Before a call of the same grid none is.)
+GMPI_DEVICE void await_readers(const Comm &comm, std::uint32_t unread) {
   GMPI_NO_UNROLL
-  while (load_relaxed_device(&comm.unread) != 0)
+  for (; unread != 0; unread = load_relaxed_device(&comm.unread))
     relax();
 }
 
@@ -383,8 +383,7 @@ GMPI_DEVICE void note_number(Round &round, std::uint32_t number) {
 GMPI_DEVICE void begin_number(Comm &comm, Round &round) {
   const std::uint32_t last = load_relaxed_device(&comm.round.its.number);
   const std::uint32_t unread = load_relaxed_device(&comm.unread);
-  if (unread != 0)
-    await_readers(comm);
+  await_readers(comm, unread);
   comm.round.its.number = last + rounds_of(round);
   note_number(round, last + 1);
 }
@@ -405,8 +404,7 @@ GMPI_DEVICE void begin_met_rounds(BlockState &block) {
   block.command = leads ? GridCommand::lead : GridCommand::done;
   if (!leads)
     return;
-  if (unread != 0)
-    await_readers(comm);
+  await_readers(comm, unread);
   block.living_blocks = grid_blocks();
   block.first_round = false;
   block.last_part.bytes = 0;

@@ -16,10 +16,10 @@ namespace gmpi::device::peer {
 
 /// Whether each of a grid's blocks may wait for a round by itself: none of what it brings lies
 /// where all find it. (What crosses hosts comes by the host's memory: one block looks there.)
-GMPI_DEVICE bool may_be_awaited_by_each(const Round &round) {
-  const int other = round.rank == 0 ? round.size - 1 : 0;
+GMPI_DEVICE bool may_be_awaited_by_each(const Comm &comm, const Round &round) {
+  const int other = comm.rank == 0 ? comm.size - 1 : 0;
   return (round.out == nullptr || is_local(round.out)) &&
-         memory_of(round, other) != memory_of(round, round.rank);
+         comm.rounds[other] != comm.rounds[comm.rank];
 }
 /// Has the other blocks of the grid wait for the round that has been begun. One thread.
 GMPI_DEVICE void let_others_await(BlockState &block, const Round &round) {
@@ -109,8 +109,7 @@ GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
   if (by_each) // others may go on to calls of their own: they find it there
     number = of_lane(lane == 0 ? add_in_flight_device(last, 1) : 0, 0);
   ++number;
-  if (unread != 0)
-    await_readers(*round.comm);
+  await_readers(*round.comm, unread);
   __syncwarp();
   if (lane == 0) {
     if (!by_each)
@@ -127,7 +126,7 @@ GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
                    own, number);
   if (lane == 0) {
     note_number(round, number);
-    if (S == Scope::grid && by_each)
+    if (by_each)
       let_others_await(block_state(), round);
     count_call(state, sends ? bytes : 0);
   }
@@ -296,7 +295,7 @@ GMPI_DEVICE void describe(const Arguments &a, std::uint32_t lane, std::uint32_t 
     describe_round<F>(*comm, a, buffers, round, lane, lanes);
   if (lane == 0) {
     round.way = ours ? way_of<S>(buffers) : Way::elsewhere;
-    round.by_each = S == Scope::grid && ours && may_be_awaited_by_each(round);
+    round.by_each = S == Scope::grid && ours && may_be_awaited_by_each(*comm, round);
   }
 }
 /// The same, unless the block has made the same call before. A warp, whole.

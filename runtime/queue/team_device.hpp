@@ -215,7 +215,7 @@ struct GridTeam : BlockTeam {
   /// Has the other blocks carry out `what` on `task`; join_helpers() ends it. The leader alone.
   GMPI_DEVICE static void command_helpers(const GridTask &task, GridCommand what) {
     block().launch->task = block().task = task;
-    command(block(), what, block().living_blocks - !block().first_round);
+    command(block(), what, arrivals(block()));
     block().first_round = false;
   }
 
@@ -313,8 +313,7 @@ struct GridTeam : BlockTeam {
         block().launch->result = result;
         block().launch->task = block().last_part;
       }
-      command(block(), GridCommand::done, block().living_blocks - !block().first_round,
-              result.error);
+      command(block(), GridCommand::done, arrivals(block()), result.error);
     }
   }
 };

@@ -13,8 +13,6 @@
 
 constexpr int blocks = 5, threads = 64, most = 31; // doubles that a warp carries
 
-__device__ bool is(double got, double wanted) { return got == wanted; }
-
 /// What each block has stored before a barrier, all find behind it, whoever has come last.
 __global__ void barriers(int *stored, int steps, int *wrong) {
   for (int step = 1; step <= steps; ++step) {
@@ -40,11 +38,11 @@ __global__ void results(int steps, int count, int rank, int size, int *wrong) {
     }
     MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < count; ++i)
-      if (!is(out[i], size * (i + step) + ranks))
+      if (out[i] != size * (i + step) + ranks)
         atomicAdd(wrong, 1);
     MPI_Allreduce(MPI_IN_PLACE, in, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     for (int i = 0; i < count; ++i)
-      if (!is(in[i], i + size - 1 + step))
+      if (in[i] != i + size - 1 + step)
         atomicAdd(wrong, 1);
     MPI_Allreduce(bits, all_bits, count, MPI_UNSIGNED_CHAR, MPI_BOR, MPI_COMM_WORLD);
     for (int i = 0; i < count; ++i) {
@@ -59,13 +57,13 @@ __global__ void results(int steps, int count, int rank, int size, int *wrong) {
       in[i] = rank == root ? 3 * i + step : -1;
     MPI_Bcast(in, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
     for (int i = 0; i < count; ++i)
-      if (!is(in[i], 3 * i + step))
+      if (in[i] != 3 * i + step)
         atomicAdd(wrong, 1);
     for (int i = 0; i < count; ++i)
       out[i] = -1;
     MPI_Reduce(in, out, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
     for (int i = 0; i < count; ++i)
-      if (!is(out[i], rank == root ? size * (3 * i + step) : -1))
+      if (out[i] != (rank == root ? size * (3 * i + step) : -1))
         atomicAdd(wrong, 1);
   }
 }
@@ -76,7 +74,7 @@ __global__ void one_goes_on(int steps, int own_calls, int *data, int rank, int s
   for (int step = 0; step < steps; ++step) {
     double mine = rank + step, sum = -1;
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    if (!is(sum, size * step + size * (size - 1) / 2))
+    if (sum != size * step + size * (size - 1) / 2)
       atomicAdd(wrong, 1);
     if (blockIdx.x == step % gridDim.x)
       for (int i = 0; i < own_calls; ++i) {
@@ -112,12 +110,12 @@ __global__ void some_leave(int steps, int who, int rank, int size, int *wrong) {
     MPI_Barrier(MPI_COMM_WORLD);
 #pragma gmpi scope(grid)
     MPI_Allreduce(mine, sums, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    if (!is(sums[0], size * (size - 1) / 2) || !is(sums[1], size * step) || !is(sums[2], size))
+    if (sums[0] != size * (size - 1) / 2 || sums[1] != size * step || sums[2] != size)
       atomicAdd(wrong, 1);
     mine[0] = rank == size - 1 ? 7 + step : 0;
 #pragma gmpi scope(grid)
     MPI_Bcast(mine, 1, MPI_DOUBLE, size - 1, MPI_COMM_WORLD);
-    if (!is(mine[0], 7 + step))
+    if (mine[0] != 7 + step)
       atomicAdd(wrong, 1);
   }
 }
