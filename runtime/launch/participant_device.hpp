@@ -38,6 +38,8 @@ enum class GridCommand : std::uint32_t {
   rest,    ///< this takes a while: look less often
   answer,  ///< the call is over, and returns a request; its number comes with this
   await,   ///< a collective call's only round has begun; its number comes with this: wait for it
+  bring,   ///< the call is over, and what it has received comes with this: for each thread's own
+           ///< memory, eight bytes at most
   lead,    ///< (never stored) this block makes the call
 };
 
@@ -113,6 +115,11 @@ GMPI_DEVICE BlockState &block_state() {
 }
 #endif
 
+/// What has come for each thread's own memory.
+GMPI_DEVICE std::uint64_t *own_words(BlockState &block) {
+  return reinterpret_cast<std::uint64_t *>(block.small);
+}
+
 /// Chooses one of the block's living threads; all of them call it, after a barrier.
 GMPI_DEVICE bool elect(BlockState &block) {
   if (block.departed == 0)
@@ -132,7 +139,7 @@ GMPI_DEVICE bool is_complete(unsigned long long membership) {
 }
 
 /// Of a command word's low half; the others are the round.
-constexpr std::uint32_t command_bits = 3;
+constexpr std::uint32_t command_bits = 4;
 
 /// Whether round `a` comes after round `b`. They wrap; no block is ever more than a few rounds
 /// behind.
@@ -147,11 +154,11 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
   LaunchState &launch = *block.launch;
   bool rests = false;
   for (;;) {
-    unsigned long long loaded;
+    std::uint64_t brought, loaded;
     std::uint32_t word;
     GMPI_NO_UNROLL
     for (;;) {
-      loaded = load_relaxed_device(&launch.command);
+      load_whole(&launch.brought, brought, loaded);
       word = static_cast<std::uint32_t>(loaded);
       if (is_after(word >> command_bits, block.round))
         break;
@@ -166,6 +173,8 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
     rests = command == GridCommand::rest;
     if (rests)
       continue;
+    if (command == GridCommand::bring)
+      own_words(block)[0] = brought;
     if (command != GridCommand::promote)
       return command;
     if (atomicExch(&launch.claimed, 1u) == 0)
@@ -319,6 +328,15 @@ GMPI_DEVICE void let_await(BlockState &block, std::uint32_t round) {
   give_command(block, GridCommand::await, static_cast<std::int32_t>(round));
   block.living_blocks = 1;
   block.first_round = false;
+}
+
+/// Ends a call that has received so many bytes for each thread's own memory, eight at most: there
+/// is nothing else for the other blocks to see.
+GMPI_DEVICE void bring(BlockState &block, std::uint32_t bytes, std::uint64_t data) {
+  prepare_command(block, arrivals(block), false);
+  if (block.living_blocks > 1)
+    store_whole(&block.launch->brought, data,
+                command_word(++block.round, GridCommand::bring, static_cast<std::int32_t>(bytes)));
 }
 
 /// Tells the proxy that nothing of this launch runs any more, and leaves its state as it was found.

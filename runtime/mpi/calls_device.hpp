@@ -168,6 +168,10 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
     if constexpr (S == Scope::grid && kind_of(F) == Kind::collective)
       if (!met && block.command == GridCommand::await)
         block.begun = peer::await_round<F>(0, 1);
+    if (S == Scope::grid && !met && block.command == GridCommand::bring) {
+      note_brought(block);
+      block.begun = Begun::answered;
+    }
   }
   __syncthreads();
   return block.begun;

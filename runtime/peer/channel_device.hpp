@@ -49,13 +49,17 @@ GMPI_DEVICE void store_data(unsigned char *to, unsigned long long left, std::uin
     *reinterpret_cast<unsigned long long *>(to) = data;
     return;
   }
-  if (left >= 8 && (reinterpret_cast<std::uint64_t>(to) & 3) == 0) {
+  int i = 0;
+  if (left >= 4 && (reinterpret_cast<std::uint64_t>(to) & 3) == 0) {
     reinterpret_cast<std::uint32_t *>(to)[0] = static_cast<std::uint32_t>(data);
-    reinterpret_cast<std::uint32_t *>(to)[1] = static_cast<std::uint32_t>(data >> 32);
-    return;
+    i = 4;
+    if (left >= 8) {
+      reinterpret_cast<std::uint32_t *>(to)[1] = static_cast<std::uint32_t>(data >> 32);
+      return;
+    }
   }
   GMPI_NO_UNROLL
-  for (int i = 0; i < 8; ++i)
+  for (; i < 8; ++i)
     if (static_cast<unsigned long long>(i) < left)
       to[i] = static_cast<unsigned char>(data >> 8 * i);
 }

@@ -71,7 +71,7 @@ template <Function F> GMPI_DEVICE Begun await_round(std::uint32_t lane, std::uin
                 : common      ? reduce_common(round.datatype, value, part)
                               : reduce(round.reduction, round.datatype, value, part);
       }
-      store_data(block.small + at, bytes - at, value);
+      own_words(block)[at / packet_bytes] = value;
     }
   }
   if (lanes > 1)
@@ -201,7 +201,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun exchange_uncommon(const Argumen
 }
 
 template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
-  if (!has_room(buffers.out, buffers.out_bytes))
+  if (!has_room(buffers.out, buffers.out_bytes, warp_round_bytes))
     return Way::general;
   if (buffers.in_bytes <= warp_round_bytes)
     return Way::by_warp;

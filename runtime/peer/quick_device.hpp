@@ -24,43 +24,25 @@ GMPI_DEVICE std::uint64_t load_lane(const void *data, unsigned long long bytes, 
     unsigned long long at = (lane - headers) * packet_bytes;
     return lane >= headers && at < bytes ? load_data(from + at, bytes - at) : 0;
   }
-  std::uint64_t value = 0; // the leader's own
-  GMPI_NO_UNROLL
-  for (std::uint32_t at = 0; at < bytes; at += packet_bytes) {
-    std::uint64_t its = lane == 0 ? load_data(from + at, bytes - at) : 0;
-    its = __shfl_sync(whole_warp, its, 0);
-    if (lane == headers + at / packet_bytes)
-      value = its;
-  }
-  return value;
+  return load_own(data, static_cast<std::uint32_t>(bytes), lane, headers);
 }
 
-/// Stores what lanes from `headers` on have received, `bytes` in all. What goes to every thread's
-/// own memory is left in the block's, and in the launch's for the other blocks.
+/// Stores what lanes from `headers` on have received, `bytes` in all.
 template <Scope S>
 GMPI_DEVICE void store_lane(void *data, unsigned long long bytes, std::uint32_t lane,
                             std::uint32_t headers, std::uint64_t value) {
-  BlockState &block = block_state();
-  unsigned long long at = (lane - headers) * packet_bytes;
-  bool stores = lane >= headers && at < bytes;
-  if (!is_local(data)) {
-    if (stores)
-      store_data(static_cast<unsigned char *>(data) + at, bytes - at, value);
-    return;
-  }
-  if (stores)
-    store_data(block.small + at, bytes - at, value);
-  if constexpr (S == Scope::grid) {
-    if (stores)
-      store_data(block.launch->broadcast + at, bytes - at, value);
-    if (lane == 0)
-      block.launch->task = {bytes, 0, 0, GridTask::copy};
-  }
+  const std::uint32_t at = (lane - headers) * packet_bytes; // a header's: beyond any end
+  if (is_local(data))
+    leave_own(static_cast<std::uint32_t>(bytes), at, value,
+              S == Scope::grid && block_state().living_blocks > 1);
+  else if (at < bytes)
+    store_data(static_cast<unsigned char *>(data) + at, bytes - at, value);
 }
 
-/// Whether it has room for what goes to every thread's own memory.
-GMPI_DEVICE bool has_room(const void *to, unsigned long long bytes) {
-  return !is_local(to) || bytes <= block_keeps;
+/// Whether a warp can receive so much there: what goes to each thread's own memory, the other
+/// blocks of a grid get from it alone.
+GMPI_DEVICE bool has_room(const void *to, unsigned long long bytes, std::uint32_t most) {
+  return !is_local(to) || bytes <= most;
 }
 
 /// Sends at most eager_bytes through the common channel: at once, or leaves it to the block.
@@ -253,8 +235,10 @@ GMPI_DEVICE Begun receive_after_send(State &state, const Comm &comm, const Argum
                                      Share &share) {
   if (thread_index() == 0)
     share.sending = nothing;
-  begun = receive_quickly<S>(state, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes,
-                             want_status, begun, share);
+  begun = has_room(buffers.out, buffers.out_bytes, warp_bytes)
+              ? receive_quickly<S>(state, comm, a.source, a.recv_tag, buffers.out,
+                                   buffers.out_bytes, want_status, begun, share)
+              : Begun::nothing;
   if (begun != Begun::nothing)
     return begun;
   if (thread_index() == 0) {
@@ -361,7 +345,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
     }
     return answer_with_request<S>(request, share);
   }
-  if (receives && !has_room(buffers.out, buffers.out_bytes))
+  if (receives && !has_room(buffers.out, buffers.out_bytes, warp_bytes))
     return Begun::nothing;
   if (receives && a.source == MPI_ANY_SOURCE)
     return Begun::nothing;
@@ -403,9 +387,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun send_short(const Arguments &a) 
   if (F == Function::Isend) // for this block: the others are told with the end of the call
     return_nothing<F, Scope::block>(block_state().peer, false);
   // What is received behind it must be as MPI wants it, before it is sent.
-  if (F == Function::Sendrecv &&
-      (a.recv_datatype != a.send_datatype || a.recv_count < 0 ||
-       (a.recv_tag < 0 && a.recv_tag != MPI_ANY_TAG) || is_local(a.recv_buffer)))
+  if (F == Function::Sendrecv && (a.recv_datatype != a.send_datatype || a.recv_count < 0 ||
+                                  (a.recv_tag < 0 && a.recv_tag != MPI_ANY_TAG)))
     return Begun::nothing;
   return send_short<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
                        F == Function::Sendrecv ? a.source : 0, then);

@@ -38,6 +38,36 @@ GMPI_DEVICE void store_words(void *data, std::uint32_t bytes, std::uint32_t pack
     to[1] = static_cast<std::uint32_t>(value >> 32);
 }
 
+/// The eight of `bytes` bytes at `data`, each thread's own memory, that packet `packet` carries;
+/// the first `headers` of them carry none. What the first lane's memory says is sent. A warp,
+/// whole.
+GMPI_DEVICE std::uint64_t load_own(const void *data, std::uint32_t bytes, std::uint32_t packet,
+                                   std::uint32_t headers) {
+  std::uint64_t own = 0;
+  GMPI_NO_UNROLL
+  for (std::uint32_t at = 0; at < bytes; at += packet_bytes) {
+    const auto *const from = static_cast<const unsigned char *>(data) + at;
+    const std::uint64_t value = of_lane(load_data(from, bytes - at), 0);
+    own = packet == headers + at / packet_bytes ? value : own;
+  }
+  return own;
+}
+
+/// Leaves what has come for each thread's own memory, `bytes` in all, to the threads of the block
+/// and, if it `shares` that, to those of the other blocks; this lane has the eight that begin with
+/// number `at`. A warp, whole.
+GMPI_DEVICE void leave_own(std::uint32_t bytes, std::uint32_t at, std::uint64_t value,
+                           bool shares) {
+  BlockState &block = block_state();
+  if (at < bytes) {
+    own_words(block)[at / packet_bytes] = value;
+    if (shares)
+      reinterpret_cast<std::uint64_t *>(block.launch->broadcast)[at / packet_bytes] = value;
+  }
+  if (shares && lane_index() == 0)
+    block.launch->task = {bytes, 0, 0, GridTask::copy};
+}
+
 /// Whether the route leads there, and MPI takes such a tag.
 GMPI_DEVICE bool leads_to(const Route &route, MPI_Comm comm, int dest, int tag,
                           MPI_Datatype datatype) {
@@ -63,8 +93,8 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
   const std::uint32_t slots = by_warp ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
   if (!leads_to(route, comm, dest, tag, datatype) ||
       static_cast<std::uint32_t>(count) > route.longest || route.next + slots > route.free_until ||
-      static_cast<std::uint32_t>(source) >= route.size || !is_in_words(data, bytes) ||
-      is_local(data))
+      static_cast<std::uint32_t>(source) >= route.size ||
+      !(is_local(data) ? by_warp : is_in_words(data, bytes)))
     return Begun::nothing;
   const bool dense = !by_warp && may_be_dense(bytes, data, route);
   // These need nothing of each other.
@@ -74,7 +104,9 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
   else
     order = load_relaxed_device(route.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
-  const std::uint64_t words = by_warp ? load_words(data, bytes, lane) : 0;
+  const std::uint64_t words = is_local(data) ? load_own(data, bytes, lane, header_packets)
+                              : by_warp      ? load_words(data, bytes, lane)
+                                             : 0;
   std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
                                                              << 32; // as pack_header()
   if (!by_warp) {
@@ -233,11 +265,11 @@ GMPI_DEVICE void note_span(std::uint64_t *ring, std::uint32_t *freed, unsigned l
 }
 
 /// Ends a call that takes the next message of a rank that the block remembers, of `bytes` bytes; it
-/// holds the channels, which are at `at`. Either its warp has stored the data, or all of the block
-/// are to, and the call returns `then`. Lane 0.
-template <Scope S>
+/// holds the channels, which are at `at`. Either its warp has stored the data, and `tell`s the
+/// other blocks of a grid, or all of the block are to, and the call returns `then`. Lane 0.
+template <class Tell>
 GMPI_DEVICE void end_taking(Source &known, Position at, bool by_owned, bool by_warp, void *data,
-                            std::uint32_t bytes, bool dense, Begun then) {
+                            std::uint32_t bytes, bool dense, Begun then, Tell tell) {
   const unsigned long long slot = by_owned ? at.owned : at.common;
   std::uint32_t *const freed = known.freed[by_owned ? 1 : 0];
   unsigned long long slots = by_warp ? 1 : slots_for(bytes);
@@ -247,8 +279,7 @@ GMPI_DEVICE void end_taking(Source &known, Position at, bool by_owned, bool by_w
   known.word = at.word();
   known.owned = at.owned;
   if (by_warp) {
-    prepare_end<S>();
-    tell_end_of_call<S>();
+    tell();
     let_channels_go(*context.peer, known.peer, at);
     store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
   } else {
@@ -257,9 +288,8 @@ GMPI_DEVICE void end_taking(Source &known, Position at, bool by_owned, bool by_w
 }
 
 /// Receives what comes next from a rank that the block remembers, if it is a message of whole words
-/// that fits into memory of all of the block. Else nothing has happened; or the message is found,
-/// or offered, and the channels are held. Returns over, or answered; or that all of the block are
-/// to carry a span.
+/// that fits. Else nothing has happened; or the message is found, or offered, and the channels are
+/// held. Returns over, or answered; or that all of the block are to carry a span.
 ///
 /// To take hold of the channels takes one atomic where nobody else has received from that rank
 /// since the block has: it succeeds if nothing has been taken meanwhile, so nothing has been kept,
@@ -274,9 +304,13 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   State &state = *context.peer;
   const std::uint32_t lane = lane_index();
   Source &known = block.sources[static_cast<std::uint32_t>(source) % Source::most];
-  if (count < 0 || (tag < 0 && tag != MPI_ANY_TAG) || !is_in_words(data, 0) || is_local(data))
+  const bool own = is_local(data);
+  if (count < 0 || (tag < 0 && tag != MPI_ANY_TAG) || !(own || is_in_words(data, 0)))
     return Begun::nothing;
   if (!is_source(known, comm, source, datatype))
+    return Begun::nothing;
+  const std::uint64_t room = std::uint64_t(static_cast<std::uint32_t>(count)) * known.extent;
+  if (own && room > warp_bytes)
     return Begun::nothing;
   unsigned long long *const word_at = &state.receiving[known.peer].next;
   Position at;
@@ -314,17 +348,23 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   // What an eager message's first header packet has to say, where the tag matters.
   const std::uint64_t wanted = static_cast<std::uint32_t>(tag) | std::uint64_t(known.context) << 32;
   const std::uint64_t ignored = tag == MPI_ANY_TAG ? 0xffffffffu : 0;
-  const std::uint64_t room = std::uint64_t(static_cast<std::uint32_t>(count)) * known.extent;
+  const std::uint64_t odd = own ? 0 : 3;
   std::uint64_t first, second; // of the header
   bool by_owned;
-  const auto end = [&](bool by_warp, bool dense) {
+  const auto end = [&](bool by_warp, bool dense, auto tell) {
     if (lane != 0)
       return;
     const auto bytes = static_cast<std::uint32_t>(second);
     if (want_status)
       note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
-    end_taking<S>(known, at, by_owned, by_warp, data, bytes, dense,
-                  want_status ? Begun::answered : Begun::over);
+    else
+      block.peer.result.bytes = bytes; // for end_quickly()
+    end_taking(known, at, by_owned, by_warp, data, bytes, dense,
+               want_status ? Begun::answered : Begun::over, tell);
+  };
+  const auto tell_end = [] {
+    prepare_end<S>();
+    tell_end_of_call<S>();
   };
   GMPI_NO_UNROLL
   for (unsigned turns = 1;; ++turns) {
@@ -341,9 +381,9 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
         first = of_lane(common.data(), 0);
         second = of_lane(common.data(), 1);
         const std::uint64_t unlike = (first ^ wanted) & ~ignored;
-        if (unlike != 0 || second > room || (second & 3) != 0) {
+        if (unlike != 0 || second > room || (second & odd) != 0) {
           if (unlike == dense_bit && second <= room && (second & 3) == 0 && is_in_eights(data)) {
-            end(false, true);
+            end(false, true, tell_end);
             return Begun::bundling;
           }
           const Header header = unpack_header(first, second, 0);
@@ -352,7 +392,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
                                   by_owned ? owned_channel(known.peer) : known.peer, header};
           __syncwarp();
           return header.kind == MessageKind::announced && header.context == known.context &&
-                         (tag == MPI_ANY_TAG || tag == header.tag)
+                         (tag == MPI_ANY_TAG || tag == header.tag) && !own
                      ? Begun::offered
                      : Begun::found;
         }
@@ -377,11 +417,21 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   }
   const auto bytes = static_cast<std::uint32_t>(second);
   const bool by_warp = bytes <= warp_bytes;
-  if (by_warp)
+  if (own) {
+    const bool others = S == Scope::grid && block.living_blocks > 1;
+    const bool brings = others && bytes <= packet_bytes && !want_status;
+    leave_own(bytes, (lane - header_packets) * packet_bytes, common.data(), others && !brings);
+    if (brings) {
+      const std::uint64_t brought = of_lane(common.data(), header_packets);
+      end(true, false, [&] { bring(block, bytes, brought); });
+      return Begun::answered;
+    }
+  } else if (by_warp) {
     store_words(data, bytes, lane, common.data());
+  }
   __syncwarp();
-  end(by_warp, false);
-  return !by_warp ? Begun::spanning : want_status ? Begun::answered : Begun::over;
+  end(by_warp, false, tell_end);
+  return !by_warp ? Begun::spanning : want_status || own ? Begun::answered : Begun::over;
 }
 static_assert(warp_bytes == 232);
 

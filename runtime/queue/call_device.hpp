@@ -529,12 +529,20 @@ template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Ar
   return error;
 }
 
+/// Takes what has come for each thread's own memory to this thread's, from the block's.
+GMPI_DEVICE void take_own(void *to, std::uint32_t bytes) {
+  const std::uint64_t *const from = own_words(block_state());
+  GMPI_NO_UNROLL
+  for (std::uint32_t at = 0; at < bytes; at += 8)
+    peer::store_data(static_cast<unsigned char *>(to) + at, bytes - at, from[at / 8]);
+}
+
 /// The rest of a call that is over: most have none.
 template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const Arguments &a) {
   BlockState &block = block_state();
   void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
   if (is_local(out))
-    copy_share(out, block.small, block.peer.result.bytes, 0, 1);
+    take_own(out, static_cast<std::uint32_t>(block.peer.result.bytes));
   if (returns_something<F>(a))
     return end_call<F>(team, a, block.peer.result);
   return MPI_SUCCESS;

@@ -132,9 +132,11 @@ struct CallResult {
 struct LaunchState {
   unsigned long long membership; ///< blocks that have arrived (low half) and departed (high half)
   /// In a line of its own: waiting blocks look at it all the time, and what else lies there waits.
-  /// Low half: round << 3 | GridCommand; 29 bits of round, which wrap. High half: the call's error;
-  /// of `answer`, the request's number.
-  alignas(128) unsigned long long command;
+  /// What comes with the command `bring`: data for each thread's own memory.
+  alignas(128) std::uint64_t brought;
+  /// Low half: round << 4 | GridCommand; 28 bits of round, which wrap. High half: the call's error;
+  /// of `answer`, the request's number; of `bring`, how many bytes it brings.
+  unsigned long long command;
   alignas(128) std::uint32_t claimed; ///< 1 once a block has taken the last promotion
   std::uint32_t met;                  ///< arrivals at meetings of all blocks, so far
   GridTask task;

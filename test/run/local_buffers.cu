@@ -5,6 +5,8 @@
 // RUN: env GMPI_PEER=1 %ranks 2-3 %t
 #include "Inputs/check.h"
 
+#include <string>
+
 __device__ int thread_number() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
 struct Message {
@@ -57,9 +59,83 @@ __global__ void of_thread(int *seen, int rank, int next, int previous) {
   seen[i] = theirs;
 }
 
+struct Longest {
+  unsigned char bytes[360];
+};
+__device__ unsigned char content(int rank, int round, int i) { return 7 * rank + 31 * round + i; }
+__device__ void fill(Longest &message, int rank, int round) {
+  for (int i = 0; i < 360; ++i)
+    message.bytes[i] = content(rank, round, i);
+}
+__device__ bool is_from(const Longest &message, int rank, int round, int bytes) {
+  bool right = true;
+  for (int i = 0; i < 360; ++i) // nothing is written behind it
+    right = right && message.bytes[i] == (i < bytes ? content(rank, round, i) : 0);
+  return right;
+}
+constexpr int rounds = 8;
+
+/// Messages of any length, from and to each thread's own memory; one round's data is not another's.
+__global__ void lengths_of_grid(int *right, int bytes, int from, int rank, int next, int previous) {
+  bool all = true;
+  for (int round = 0; round < rounds; ++round) {
+    Longest sent, got{};
+    fill(sent, rank, round);
+    MPI_Sendrecv(sent.bytes, bytes, MPI_CHAR, next, 1, got.bytes, bytes, MPI_CHAR, previous, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    all = all && is_from(got, previous, round, bytes);
+    Longest chained{};
+    if (rank == 0) {
+      MPI_Send(sent.bytes, bytes, MPI_CHAR, next, 2, MPI_COMM_WORLD);
+      MPI_Recv(chained.bytes, bytes, MPI_CHAR, previous, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Recv(chained.bytes, bytes, MPI_CHAR, previous, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(chained.bytes, bytes, MPI_CHAR, next, 2, MPI_COMM_WORLD);
+    }
+    all = all && is_from(chained, 0, round, bytes);
+    Longest of_root = rank == 0 ? sent : Longest{};
+    MPI_Bcast(of_root.bytes + from, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < bytes; ++i)
+      all = all && of_root.bytes[from + i] == content(0, round, from + i);
+  }
+  right[thread_number()] = all;
+}
+__global__ void lengths_of_block(int *right, int bytes, int rank, int next, int previous) {
+  bool all = true;
+  for (int round = 0; round < rounds; ++round) {
+    Longest sent, got{};
+    fill(sent, rank, round);
+    MPI_Status status;
+    MPI_Request request;
+    MPI_Isend(sent.bytes, bytes, MPI_CHAR, next, blockIdx.x, MPI_COMM_WORLD, &request);
+    MPI_Recv(got.bytes, 360, MPI_CHAR, previous, blockIdx.x, MPI_COMM_WORLD, &status);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    int count;
+    MPI_Get_count(&status, MPI_CHAR, &count);
+    all = all && is_from(got, previous, round, bytes) && count == bytes;
+    Longest again{};
+    MPI_Sendrecv(sent.bytes, bytes, MPI_CHAR, next, blockIdx.x, again.bytes, bytes, MPI_CHAR, previous, blockIdx.x,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    all = all && is_from(again, previous, round, bytes);
+  }
+  right[thread_number()] = all;
+}
+
 int main(int argc, char **argv) {
   test::begin(&argc, &argv);
   int rank = test::rank, size = test::size;
+  for (int blocks : {1, 3})
+    for (int bytes : {1, 4, 7, 8, 12, 60, 228, 231, 232, 236, 240, 248, 252, 300, 336, 340}) {
+      if (size == 1)
+        continue;
+      test::Array<int> of_grid(blocks * 40), of_block(blocks * 40);
+      lengths_of_grid<<<blocks, 40>>>(of_grid.data(), bytes, bytes % 3, rank, test::next(), test::previous());
+      test::synchronize();
+      test::expect_each(of_grid, [](int) { return 1; }, ("a grid's of " + std::to_string(bytes)).c_str());
+      lengths_of_block<<<blocks, 40>>>(of_block.data(), bytes, rank, test::next(), test::previous());
+      test::synchronize();
+      test::expect_each(of_block, [](int) { return 1; }, ("a block's of " + std::to_string(bytes)).c_str());
+    }
   for (int blocks : {1, 3}) {
     int n = blocks * 33;
     test::Array<double> seen(n);

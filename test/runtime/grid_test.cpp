@@ -271,7 +271,7 @@ TEST_F(Grid, promotions_in_a_row) {
   EXPECT_EQ(proxy.calls.size(), blocks - 1);
 }
 
-/// A kernel that has made so many calls that the rounds' 30 bits wrap, at any point of what it does.
+/// A kernel that has made so many calls that the rounds' bits wrap, at any point of what it does.
 TEST_F(Grid, rounds_wrap) {
   constexpr unsigned blocks = 3;
   for (std::uint32_t before_wrap = 0; before_wrap < 12; ++before_wrap) {
@@ -297,6 +297,91 @@ TEST_F(Grid, rounds_wrap) {
     EXPECT_EQ(std::memcmp(device.data, proxy.outgoing.data(), staged), 0);
   }
   EXPECT_EQ(proxy.calls.size(), 12u * 5);
+}
+
+/// What a call has received, up to eight bytes, comes with the word that ends it: also where the
+/// rounds wrap, and where a block has departed meanwhile and promotes another.
+TEST_F(Grid, what_comes_with_the_end_of_a_call) {
+  constexpr unsigned blocks = 4, calls = 8;
+  const std::uint32_t first_round = (1u << (32 - device::command_bits)) - 1 - calls / 2;
+  proxy.state.command = first_round << device::command_bits;
+  Values<int> led(1), brought(1);
+  proxy.run({blocks, 1}, [=, state = &proxy.state, led = led.data, brought = brought.data,
+                          wrong = wrong.data] {
+    device::BlockState &block = device::block_state();
+    block.round = first_round;
+    for (unsigned call = 1; call <= calls; ++call) {
+      if (call == calls / 2 && blockIdx.x == 2) {
+        while ((device::load_acquire_device(&state->membership) & 0xffffffff) != blocks - 1)
+          device::relax();
+        return;
+      }
+      const std::uint64_t data = 0x0123456789abcdef * call;
+      const auto bytes = static_cast<std::uint32_t>(call);
+      const device::GridCommand command = device::arrive(block);
+      if (command == device::GridCommand::lead) {
+        device::bring(block, bytes, data);
+        atomicAdd(led, 1);
+      } else if (command == device::GridCommand::bring && device::own_words(block)[0] == data &&
+                 block.result.error == int(bytes)) {
+        atomicAdd(brought, 1);
+      } else {
+        atomicAdd(wrong, 1);
+      }
+    }
+  });
+  EXPECT_EQ(led[0], int(calls));
+  EXPECT_EQ(brought[0], int(calls * (blocks - 1) - (calls / 2 + 1)));
+}
+
+/// Blocks that meet, and go on to make a call each by itself. Where one of them arrives at a call
+/// instead, or departs, the others take their part in the meeting back and arrive, too; the next
+/// meeting is as if nothing had happened. Also where the count of those that have met wraps.
+TEST_F(Grid, meetings) {
+  constexpr unsigned blocks = 4, rounds = 12;
+  constexpr std::uint32_t before_wrap = (1u << 30) - rounds / 2;
+  proxy.state.met = before_wrap * blocks;
+  Values<int> met(1), led(1), served(1), parted(1);
+  proxy.run({blocks, 1}, [=, state = &proxy.state, met = met.data, led = led.data,
+                          served = served.data, parted = parted.data, wrong = wrong.data] {
+    device::BlockState &block = device::block_state();
+    block.meetings = before_wrap;
+    const auto arrive = [&] {
+      if (device::arrive(block) == device::GridCommand::lead) {
+        // Nobody's part in the meeting is left: who has arrived has taken it back.
+        if (device::load_acquire_device(&state->met) != block.meetings * blocks)
+          atomicAdd(wrong, 1);
+        device::command(block, device::GridCommand::done, device::arrivals(block));
+        atomicAdd(led, 1);
+      } else {
+        atomicAdd(served, 1);
+      }
+    };
+    for (unsigned round = 0; round < rounds; ++round) {
+      const bool is_general = round % 3 == 1; // for one block, each in turn
+      if (is_general && blockIdx.x == round % blocks) {
+        arrive();
+      } else if (device::meet_to_begin(block)) {
+        atomicAdd(is_general ? wrong : met, 1);
+      } else {
+        if (!is_general || block.parted)
+          atomicAdd(wrong, 1);
+        arrive();
+      }
+    }
+    if (blockIdx.x == 1)
+      return;
+    if (device::meet_to_begin(block))
+      atomicAdd(wrong, 1);
+    if (block.parted)
+      atomicAdd(parted, 1);
+    arrive();
+  });
+  EXPECT_EQ(met[0], int(blocks * (rounds - rounds / 3)));
+  EXPECT_EQ(led[0], int(rounds / 3 + 1));
+  EXPECT_EQ(served[0], int((blocks - 1) * (rounds / 3) + blocks - 2));
+  EXPECT_EQ(parted[0], int(blocks - 1));
+  EXPECT_EQ(proxy.state.met, 0u);
 }
 
 /// Large data is copied by all blocks, a part each.
