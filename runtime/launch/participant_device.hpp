@@ -154,11 +154,11 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
   LaunchState &launch = *block.launch;
   bool rests = false;
   for (;;) {
-    std::uint64_t brought, loaded;
+    unsigned long long loaded;
     std::uint32_t word;
     GMPI_NO_UNROLL
     for (;;) {
-      load_whole(&launch.brought, brought, loaded);
+      loaded = load_relaxed_device(&launch.command);
       word = static_cast<std::uint32_t>(loaded);
       if (is_after(word >> command_bits, block.round))
         break;
@@ -173,8 +173,11 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
     rests = command == GridCommand::rest;
     if (rests)
       continue;
-    if (command == GridCommand::bring)
-      own_words(block)[0] = brought;
+    if (command == GridCommand::bring) {
+      std::uint64_t both[2];
+      load_whole(&launch.brought, both[0], both[1]); // (all the time: that would take longer)
+      own_words(block)[0] = both[0];
+    }
     if (command != GridCommand::promote)
       return command;
     if (atomicExch(&launch.claimed, 1u) == 0)

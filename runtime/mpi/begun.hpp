@@ -36,7 +36,9 @@ enum class Begun : std::uint32_t {
   answered,   ///< all that is left is to give the threads what the call returns
   over,       ///< nothing is left
   led,        ///< another block makes the grid's call
-  helping,    ///< the same, and this one is to help with a copy, see block.task
+  made,    ///< another block has made it: all that is left is to give the threads what lies in the
+           ///< launch's state
+  helping, ///< the same, and this one is to help with a copy, see block.task
 };
 
 } // namespace gmpi

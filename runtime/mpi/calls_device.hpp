@@ -313,11 +313,16 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   }                                                                                                \
   }                                                                                                \
   namespace quick {                                                                                \
-  template <Scope S>                                                                               \
+  template <Scope S, bool own>                                                                     \
   GMPI_NOINLINE Begun receive_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {              \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::receive_short<Function::name, S>(a, begun);                                       \
+    return peer::receive_short<Function::name, S, own>(a, begun);                                  \
+  }                                                                                                \
+  template <Scope S> GMPI_NOINLINE Begun send_own_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {       \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::send_short<Function::name, S, true>(a);                                           \
   }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun post_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {           \
     Arguments a{};                                                                                 \
@@ -374,6 +379,11 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return end_quickly<Function::name>(BlockTeam{thread_index() == 0}, a);                         \
   }                                                                                                \
+  template <class = void> GMPI_NOINLINE int take_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return take_result<Function::name>(a);                                                         \
+  }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun store_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {          \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
@@ -424,7 +434,9 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       GMPI_EACH(GMPI_ASSIGN, roles)                                                                \
       const auto receive = [=](Begun so_far) {                                                     \
         if constexpr (receives)                                                                    \
-          so_far = quick::receive_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far);                  \
+          so_far = is_local(a.recv_buffer)                                                         \
+                       ? quick::receive_##name<S, true>(GMPI_LIST(GMPI_PASS, roles), so_far)       \
+                       : quick::receive_##name<S, false>(GMPI_LIST(GMPI_PASS, roles), so_far);     \
         if constexpr (Function::name == Function::Recv)                                            \
           if (so_far == Begun::offered)                                                            \
             return peer::go_on_long<S>(peer::take_offered<S>(                                      \
@@ -473,7 +485,9 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
                 so_far = quick::exchange_##name<S>(GMPI_LIST(GMPI_PASS, roles));                   \
             } else {                                                                               \
               if constexpr (peer::sends_short<Function::name>)                                     \
-                so_far = peer::send_short<Function::name, S>(a);                                   \
+                so_far = is_local(a.send_buffer)                                                   \
+                             ? quick::send_own_##name<S>(GMPI_LIST(GMPI_PASS, roles))              \
+                             : peer::send_short<Function::name, S, false>(a);                      \
               if constexpr (posts)                                                                 \
                 so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles));                       \
               if constexpr (Function::name == Function::Recv)                                      \
@@ -519,6 +533,8 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
         begun = quick::help_##name(GMPI_LIST(GMPI_PASS, roles));                                   \
     if (begun == Begun::over)                                                                      \
       return MPI_SUCCESS;                                                                          \
+    if (S == Scope::grid && begun == Begun::made)                                                  \
+      return quick::take_##name(GMPI_LIST(GMPI_PASS, roles));                                      \
     if constexpr (S != Scope::thread && kind_of(Function::name) == Kind::nonblocking)              \
       if (begun == Begun::answered) {                                                              \
         Arguments a{};                                                                             \

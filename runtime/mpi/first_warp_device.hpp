@@ -91,6 +91,15 @@ GMPI_DEVICE void note_brought(BlockState &block) {
   block.result.error = MPI_SUCCESS;
 }
 
+/// Whether a block that another has made the grid's call for finds the rest in the launch's state:
+/// what has come for each thread's own memory, and what the call returns.
+template <Function F>
+GMPI_DEVICE bool has_been_made(GridCommand command, const BlockState &block, const Arguments &a) {
+  return (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) &&
+         command == GridCommand::done && block.result.error == MPI_SUCCESS &&
+         !returns_to_global<F>(a);
+}
+
 /// How far a grid's call has come for a block that another makes it for. Lane 0, which has
 /// acquired what there is; the same for all of the warp.
 template <Function F>
@@ -109,40 +118,9 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
     return Begun::answered;
   }
   if (command != GridCommand::copy)
-    return Begun::led;
+    return has_been_made<F>(command, block, a) ? Begun::made : Begun::led;
   note_task(block);
   return block.task.what == GridTask::copy ? Begun::helping : Begun::led;
-}
-
-/// Whether a call that another block has made is over but for what the threads of this one are to
-/// be given: what has come for each thread's own memory, and what the call returns.
-template <Function F>
-GMPI_DEVICE bool has_been_made(GridCommand command, const BlockState &block, const Arguments &a) {
-  return (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) &&
-         command == GridCommand::done && block.result.error == MPI_SUCCESS &&
-         !returns_to_global<F>(a);
-}
-/// Takes that, for end_quickly(). A warp, whole. Returns answered; or led, where it is more than a
-/// warp takes.
-template <Function F> GMPI_DEVICE Begun take_answer(BlockState &block, const Arguments &a) {
-  const LaunchState &launch = *block.launch;
-  const void *const out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
-  const std::uint32_t lane = lane_index();
-  std::uint64_t bytes = 0;
-  if (is_local(out)) {
-    bytes = launch.task.bytes;
-    const std::uint64_t value = reinterpret_cast<const std::uint64_t *>(launch.broadcast)[lane];
-    if (launch.task.offset != 0 || bytes > 32 * sizeof value)
-      return Begun::led;
-    own_words(block)[lane] = value;
-  }
-  if (lane == 0) {
-    if (returns_something<F>(a))
-      block.peer.result = launch.result;
-    else
-      block.peer.result.bytes = bytes;
-  }
-  return Begun::answered;
 }
 
 /// Arrives at a grid's call, for the block. Returns whether the block is to make it, or to wait for
@@ -169,15 +147,10 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
           acquire_device();
         if (kind_of(F) != Kind::collective || command != GridCommand::await)
           now = begun_by_another<F>(command, block, a);
-        if (now == Begun::led && has_been_made<F>(command, block, a))
-          now = Begun::answered;
       }
     }
     now = static_cast<Begun>(of_lane(static_cast<std::uint32_t>(now), 0));
     __syncwarp(); // what lane 0 has noted is there for all
-    if constexpr (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective)
-      if (now == Begun::answered && block.command == GridCommand::done)
-        now = take_answer<F>(block, a);
     if (now == Begun::unmet)
       return true;
     begun = now;

@@ -380,7 +380,7 @@ constexpr bool stores_quickly = F == Function::Send || F == Function::Sendrecv;
 
 /// Begins a call that sends with what its block's first warp, whole, can do of it without much ado.
 /// Returns how far it has come.
-template <Function F, Scope S> GMPI_DEVICE Begun send_short(const Arguments &a) {
+template <Function F, Scope S, bool own> GMPI_DEVICE Begun send_short(const Arguments &a) {
   constexpr Begun then = F == Function::Send    ? Begun::over
                          : F == Function::Isend ? Begun::answered
                                                 : Begun::sent;
@@ -390,14 +390,15 @@ template <Function F, Scope S> GMPI_DEVICE Begun send_short(const Arguments &a) 
   if (F == Function::Sendrecv && (a.recv_datatype != a.send_datatype || a.recv_count < 0 ||
                                   (a.recv_tag < 0 && a.recv_tag != MPI_ANY_TAG)))
     return Begun::nothing;
-  return send_short<S>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
-                       F == Function::Sendrecv ? a.source : 0, then);
+  return send_short<S, own>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count,
+                            a.send_datatype, F == Function::Sendrecv ? a.source : 0, then);
 }
 
 /// Receives the same way. `begun`: nothing, or sent; so it stays where nothing has happened.
-template <Function F, Scope S> GMPI_DEVICE Begun receive_short(const Arguments &a, Begun begun) {
-  Begun now = receive_short<S>(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,
-                               a.recv_datatype, wants_status(a));
+template <Function F, Scope S, bool own>
+GMPI_DEVICE Begun receive_short(const Arguments &a, Begun begun) {
+  Begun now = receive_short<S, own>(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,
+                                    a.recv_datatype, wants_status(a));
   if (F != Function::Recv && now == Begun::offered)
     now = Begun::found;
   return now == Begun::nothing ? begun : now;

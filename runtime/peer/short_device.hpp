@@ -5,7 +5,8 @@
 //
 // Invariant: whatever is unusual is left to others, before anything has happened, or with
 // block.peer.arrived. Sending is part of the kernel, and receiving calls no function: so no
-// registers are saved, and what can be is under way together.
+// registers are saved, and what can be is under way together. What only data in each thread's own
+// memory needs is in functions apart (`own`): even a branch around it would cost the others.
 #pragma once
 
 #include "receive_device.hpp"
@@ -79,8 +80,9 @@ GMPI_DEVICE bool leads_to(const Route &route, MPI_Comm comm, int dest, int tag,
 /// Sends at most eager_bytes through the route that the last such message has taken, if that leads
 /// there, its slots are known to be free, and `source` is a rank, too; else nothing has happened.
 /// Returns `then`, or that all of the block are to carry a span. `then`: over, where the call is
-/// over with it; or answered, or sent.
-template <Scope S>
+/// over with it; or answered, or sent. `own`: from each thread's own memory, of any length that a
+/// warp carries.
+template <Scope S, bool own>
 GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data, int count,
                              MPI_Datatype datatype, int source, Begun then) {
   static_assert(std::uint32_t(MessageKind::eager) == 0 && header_packets == 3);
@@ -94,7 +96,7 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
   if (!leads_to(route, comm, dest, tag, datatype) ||
       static_cast<std::uint32_t>(count) > route.longest || route.next + slots > route.free_until ||
       static_cast<std::uint32_t>(source) >= route.size ||
-      !(is_local(data) ? by_warp : is_in_words(data, bytes)))
+      !(own ? by_warp : is_in_words(data, bytes)))
     return Begun::nothing;
   const bool dense = !by_warp && may_be_dense(bytes, data, route);
   // These need nothing of each other.
@@ -104,9 +106,9 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
   else
     order = load_relaxed_device(route.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
-  const std::uint64_t words = is_local(data) ? load_own(data, bytes, lane, header_packets)
-                              : by_warp      ? load_words(data, bytes, lane)
-                                             : 0;
+  const std::uint64_t words = own       ? load_own(data, bytes, lane, header_packets)
+                              : by_warp ? load_words(data, bytes, lane)
+                                        : 0;
   std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
                                                              << 32; // as pack_header()
   if (!by_warp) {
@@ -289,12 +291,13 @@ GMPI_DEVICE void end_taking(Source &known, Position at, bool by_owned, bool by_w
 
 /// Receives what comes next from a rank that the block remembers, if it is a message of whole words
 /// that fits. Else nothing has happened; or the message is found, or offered, and the channels are
-/// held. Returns over, or answered; or that all of the block are to carry a span.
+/// held. Returns over, or answered; or that all of the block are to carry a span. `own`: into each
+/// thread's own memory, of any length that a warp carries.
 ///
 /// To take hold of the channels takes one atomic where nobody else has received from that rank
 /// since the block has: it succeeds if nothing has been taken meanwhile, so nothing has been kept,
 /// and where the channels go on is known. It is under way together with the first look.
-template <Scope S>
+template <Scope S, bool own>
 GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, int count,
                                 MPI_Datatype datatype, bool want_status) {
   constexpr unsigned headers = (1u << header_packets) - 1;
@@ -304,7 +307,6 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   State &state = *context.peer;
   const std::uint32_t lane = lane_index();
   Source &known = block.sources[static_cast<std::uint32_t>(source) % Source::most];
-  const bool own = is_local(data);
   if (count < 0 || (tag < 0 && tag != MPI_ANY_TAG) || !(own || is_in_words(data, 0)))
     return Begun::nothing;
   if (!is_source(known, comm, source, datatype))
@@ -348,7 +350,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   // What an eager message's first header packet has to say, where the tag matters.
   const std::uint64_t wanted = static_cast<std::uint32_t>(tag) | std::uint64_t(known.context) << 32;
   const std::uint64_t ignored = tag == MPI_ANY_TAG ? 0xffffffffu : 0;
-  const std::uint64_t odd = own ? 0 : 3;
+  constexpr std::uint64_t odd = own ? 0 : 3;
   std::uint64_t first, second; // of the header
   bool by_owned;
   const auto end = [&](bool by_warp, bool dense, auto tell) {
@@ -357,7 +359,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     const auto bytes = static_cast<std::uint32_t>(second);
     if (want_status)
       note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
-    else
+    else if (own)
       block.peer.result.bytes = bytes; // for end_quickly()
     end_taking(known, at, by_owned, by_warp, data, bytes, dense,
                want_status ? Begun::answered : Begun::over, tell);
@@ -417,7 +419,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   }
   const auto bytes = static_cast<std::uint32_t>(second);
   const bool by_warp = bytes <= warp_bytes;
-  if (own) {
+  if constexpr (own) {
     const bool others = S == Scope::grid && block.living_blocks > 1;
     const bool brings = others && bytes <= packet_bytes && !want_status;
     leave_own(bytes, (lane - header_packets) * packet_bytes, common.data(), others && !brings);

@@ -529,12 +529,12 @@ template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Ar
   return error;
 }
 
-/// Takes what has come for each thread's own memory to this thread's, from the block's.
-GMPI_DEVICE void take_own(void *to, std::uint32_t bytes) {
-  const std::uint64_t *const from = own_words(block_state());
+/// Takes what has come for each thread's own memory to this thread's, `from` where all find it.
+GMPI_DEVICE void take_own(void *to, const void *from, std::uint32_t bytes) {
+  const auto *const words = static_cast<const std::uint64_t *>(from);
   GMPI_NO_UNROLL
   for (std::uint32_t at = 0; at < bytes; at += 8)
-    peer::store_data(static_cast<unsigned char *>(to) + at, bytes - at, from[at / 8]);
+    peer::store_data(static_cast<unsigned char *>(to) + at, bytes - at, words[at / 8]);
 }
 
 /// The rest of a call that is over: most have none.
@@ -542,10 +542,24 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
   BlockState &block = block_state();
   void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
   if (is_local(out))
-    take_own(out, static_cast<std::uint32_t>(block.peer.result.bytes));
+    take_own(out, block.small, static_cast<std::uint32_t>(block.peer.result.bytes));
   if (returns_something<F>(a))
     return end_call<F>(team, a, block.peer.result);
   return MPI_SUCCESS;
+}
+
+/// The same of a grid's call that another block has made: has_been_made().
+template <Function F> GMPI_DEVICE int take_result(const Arguments &a) {
+  const LaunchState &launch = *block_state().launch;
+  void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
+  if (is_local(out))
+    take_own(static_cast<unsigned char *>(out) + launch.task.offset, launch.broadcast,
+             static_cast<std::uint32_t>(launch.task.bytes));
+  if (!returns_something<F>(a))
+    return MPI_SUCCESS;
+  const int error = deliver_result<F>(a, launch.result, thread_index() == 0, false);
+  __syncthreads();
+  return error;
 }
 
 /// The same of a nonblocking call: its request. (It calls no function. Of a grid's call of several
