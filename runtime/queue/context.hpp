@@ -149,6 +149,8 @@ struct LaunchState {
   SlotReserve reserve;                      ///< of the same; likewise
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
+static_assert(offsetof(LaunchState, command) == offsetof(LaunchState, brought) + 8,
+              "await_command() loads both at once");
 
 /// Which predefined handle, where the library's handles are addresses of host variables.
 enum class Handle : std::uint16_t {
