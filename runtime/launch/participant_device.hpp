@@ -98,6 +98,7 @@ struct BlockState {
   peer::Share peer;    ///< what the leader of a call from kernel to kernel tells the others
   peer::Routes routes; ///< of calls of this block's and its threads'
   peer::Source sources[peer::Source::most]; ///< of calls of this block's, and its grid's
+  peer::Series series;                      ///< of its grid's calls
   SlotReserve reserve;                      ///< of this block's requests
   std::uint32_t routes_taken;               ///< 1: a thread's
   /// The last datatype that the first warp has looked up, and the last communicator that a thread
@@ -342,6 +343,18 @@ GMPI_DEVICE void bring(BlockState &block, std::uint32_t bytes, std::uint64_t dat
                 command_word(++block.round, GridCommand::bring, static_cast<std::int32_t>(bytes)));
 }
 
+/// Gives the requests back that a launch has had ready, and not used. One thread.
+GMPI_OUT_OF_LINE void release_ready(const Context &context, peer::ReadyRequests &ready) {
+  GMPI_NO_UNROLL
+  for (unsigned long long &place : ready.place) {
+    if (const auto number = static_cast<std::uint32_t>(place); number != 0)
+      release_slot(context, decode_request(request_of_number(number)).slot);
+    place = 0;
+  }
+  atomicSub(&context.slot_queue->reserved, ready.reserved);
+  ready.reserved = 0;
+}
+
 /// Tells the proxy that nothing of this launch runs any more, and leaves its state as it was found.
 GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
   launch.command = 0;
@@ -354,6 +367,8 @@ GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
     source.comm = MPI_Comm{};
   if (launch.reserve.allowed != 0)
     release_reserve(context, launch.reserve);
+  if (launch.ready.reserved != 0)
+    release_ready(context, launch.ready);
   release_system();
   Attribute leave{};
   leave.function = Function::leave;
@@ -404,6 +419,8 @@ public:
       for (peer::Source &source : block.sources)
         source.comm = MPI_Comm{};
       block.reserve.count = block.reserve.allowed = 0;
+      block.series.next = block.series.count = block.series.known = 0;
+      block.series.ended = false;
     }
     __syncthreads();
   }

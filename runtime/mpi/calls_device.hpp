@@ -61,21 +61,36 @@ template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
 template <Function F, Scope S, class Before, class Meet, class Meanwhile, class Begin>
 GMPI_DEVICE Begun begin_together(const Arguments &a, Before before, Meet meet, Meanwhile meanwhile,
                                  Begin begin) {
+  constexpr bool ends = S == Scope::grid && ends_series<F>;
   const std::uint32_t threads = block_threads();
   if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
     return Begun::unmet;
-  Begun now = Begun::over;
-  if (thread_index() < 32) {
-    before();
-    if (meet()) {
-      now = Begun::carrying;
-    } else if (arrives_to_lead<F, S>(a, now, meanwhile)) {
-      now = begin();
-      if (now == Begun::asked)
-        now = await_answer<S>();
+  bool leads = false;
+  Begun now;
+  do {
+    if constexpr (S == Scope::grid && F == Function::Waitall)
+      if (leads && !returns_to_global<F>(a) &&
+          peer::exchange_left(a.count, a.requests) == Begun::answered)
+        return Begun::answered;
+    if (ends && leads)
+      peer::make_series(BlockTeam{thread_index() == 0});
+    now = Begun::over;
+    if (thread_index() < 32) {
+      if (!leads)
+        before();
+      if (!leads && meet()) {
+        now = Begun::carrying;
+      } else if (leads || arrives_to_lead<F, S>(a, now, meanwhile)) {
+        leads = ends;
+        now = ends && peer::is_behind_others() ? Begun::behind : begin();
+        if (now == Begun::asked)
+          now = await_answer<S>();
+      }
     }
-  }
-  return tell_all(now);
+    now = tell_all(now);
+    leads = ends && now == Begun::behind;
+  } while (leads);
+  return now;
 }
 
 /// Whether all of a block are to carry a span.
@@ -155,6 +170,7 @@ template <Function F> GMPI_DEVICE Begun begin_generally(const Arguments &a) {
 /// there have met. Returns how far it has come.
 template <Scope S, Function F>
 GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
+  constexpr bool ends = S == Scope::grid && ends_series<F>;
   BlockState &block = block_state();
   if (team.leads()) {
     bool met = false;
@@ -162,6 +178,8 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
       met = context.peer != nullptr && peer::meet_alone<F, S>(block, a);
     if (!met)
       block.command = S == Scope::grid ? arrive(block) : GridCommand::lead;
+    if (ends && block.command != GridCommand::lead)
+      block.series.count = 0;
     block.begun = met                                  ? Begun::carrying
                   : block.command != GridCommand::lead ? Begun::led
                                                        : begin_generally<F>(a);
@@ -174,7 +192,10 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
     }
   }
   __syncthreads();
-  return block.begun;
+  const Begun begun = block.begun;
+  if (ends && block.command == GridCommand::lead && peer::is_behind_others())
+    peer::make_series(team);
+  return begun;
 }
 
 /// Goes on with a call that has come as far as `begun`, on a device that may have two ways; its
@@ -545,8 +566,34 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
       return quick::answer_##name(GMPI_LIST(GMPI_PASS, roles));                                    \
     return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \
   }
+#define GMPI_LEAVE(name, roles)                                                                    \
+  namespace quick {                                                                                \
+  template <class = void> GMPI_NOINLINE bool leave_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {      \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::leave_to_next<Function::name>(a);                                                 \
+  }                                                                                                \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE std::uint32_t leave_quickly_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {             \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::leave_quickly<Function::name>(a);                                                 \
+  }                                                                                                \
+  }                                                                                                \
+  namespace followed {                                                                             \
+  template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+    static_assert(S == Scope::grid);                                                               \
+    if (const std::uint32_t number = quick::leave_quickly_##name(GMPI_LIST(GMPI_PASS, roles));     \
+        number != peer::cannot_be_left)                                                            \
+      return give_request(new_request, request_of_number(number));                                 \
+    if (quick::leave_##name(GMPI_LIST(GMPI_PASS, roles)))                                          \
+      return give_request(new_request, block_state().peer.result.request);                         \
+    return device::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                               \
+  }                                                                                                \
+  }
 #define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
-#define GMPI_DEVICE_nonblocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
+#define GMPI_DEVICE_nonblocking(name, roles)                                                       \
+  GMPI_CARRY_OUT_EITHER_WAY(name, roles) GMPI_LEAVE(name, roles)
 #define GMPI_DEVICE_collective(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
 #define GMPI_DEVICE_completion(name, roles) GMPI_CARRY_OUT_ONE_WAY(name, roles)
 #define GMPI_DEVICE_terminal(name, roles) GMPI_CARRY_OUT_ONE_WAY(name, roles)
@@ -559,6 +606,7 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
 #undef GMPI_CARRY_OUT_ALONE
 #undef GMPI_CARRY_OUT_ONE_WAY
 #undef GMPI_CARRY_OUT_EITHER_WAY
+#undef GMPI_LEAVE
 #undef GMPI_PASS
 #undef GMPI_DEVICE_blocking
 #undef GMPI_DEVICE_nonblocking

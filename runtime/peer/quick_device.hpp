@@ -46,11 +46,11 @@ GMPI_DEVICE bool has_room(const void *to, unsigned long long bytes, std::uint32_
 }
 
 /// Sends at most eager_bytes through the common channel: at once, or leaves it to the block.
-/// `last`: with it the call is over.
+/// `last`: with it the call is over. `own`: the slot of its request, if it has one already.
 template <Scope S>
 GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag, const void *data,
                                unsigned long long bytes, MPI_Datatype datatype, bool nonblocking,
-                               bool last, Share &share) {
+                               bool last, Share &share, std::uint32_t own = no_slot) {
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
   const bool short_one = bytes <= warp_bytes;
   const std::uint64_t slots = short_one ? 1 : slots_for(bytes);
@@ -72,7 +72,7 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
     if (lane == 0) {
       taken.free = free;
       share.step.check = false;
-      use_slots(state, comm, peer, header, data, taken, nonblocking, share);
+      use_slots(state, comm, peer, header, data, taken, nonblocking, share, own);
       share.answers = nonblocking;
     }
     find_route<S>(state, comm, dest, datatype, slots, lane);

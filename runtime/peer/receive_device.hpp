@@ -264,20 +264,11 @@ GMPI_DEVICE void post_into_ring(State &state, std::uint32_t index, const PostNum
                        index | static_cast<unsigned long long>(taken.number + 1) << 32);
 }
 
-/// Posts a receive, or finds its message among those kept. One thread. `room` bytes at `data`.
-/// `blocking`: shared.request may be `nothing` behind it, see receive_kept().
-GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, int tag, void *data,
-                                    unsigned long long room, bool needs_staging, bool blocking,
-                                    Share &shared) {
-  std::uint32_t index = no_slot;
-  GMPI_NO_UNROLL
-  while ((index = try_acquire_slot(context)) == no_slot) {
-    // Those who have them may wait for what cannot come before others have taken what is kept.
-    if (blocking && receive_kept(state, comm, source, tag, room, shared))
-      return;
-    collect_host_releases(context);
-    rest();
-  }
+/// Posts a receive whose request's slot is `index`, or finds its message among those kept. One
+/// thread. `room` bytes at `data`.
+GMPI_OUT_OF_LINE void begin_receive_in(State &state, const Comm &comm, int source, int tag,
+                                       void *data, unsigned long long room, bool needs_staging,
+                                       std::uint32_t index, Share &shared) {
   shared.request = index;
   begin_receiving(state, index, next_use(state, index, false), comm, source, tag, data, room);
   shared.place = nothing;
@@ -300,6 +291,23 @@ GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, 
     lock(state);
   }
   match_or_post(state, shared);
+}
+
+/// The same in a slot that it takes. `blocking`: shared.request may be `nothing` behind it, see
+/// receive_kept().
+GMPI_OUT_OF_LINE void begin_receive(State &state, const Comm &comm, int source, int tag, void *data,
+                                    unsigned long long room, bool needs_staging, bool blocking,
+                                    Share &shared) {
+  std::uint32_t index = no_slot;
+  GMPI_NO_UNROLL
+  while ((index = try_acquire_slot(context)) == no_slot) {
+    // Those who have them may wait for what cannot come before others have taken what is kept.
+    if (blocking && receive_kept(state, comm, source, tag, room, shared))
+      return;
+    collect_host_releases(context);
+    rest();
+  }
+  begin_receive_in(state, comm, source, tag, data, room, needs_staging, index, shared);
 }
 
 /// Begins a receive, and leaves its request in shared().request. A message that had been kept is

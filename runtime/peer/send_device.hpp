@@ -109,10 +109,10 @@ GMPI_DEVICE Taken take(State &state, std::uint32_t peer, unsigned long long slot
 
 /// Says what the team does with them. `header` does not say yet what is to come before it. A
 /// message that waits for its match has its request in shared.request; nobody waits for one who
-/// holds slots: others wait for these.
+/// holds slots: others wait for these. `own`: the slot of its request, if the call has one already.
 GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t peer,
                                 const Header &header, const void *data, Taken taken,
-                                bool nonblocking, Share &shared) {
+                                bool nonblocking, Share &shared, std::uint32_t own = no_slot) {
   Transfer &t = shared.step.transfer;
   shared.step.low = 0;
   shared.step.high = slots_of(header);
@@ -127,7 +127,9 @@ GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t pe
   // What lies in local memory is sent, or at least on its way, when the call returns.
   if (header.kind == MessageKind::eager) {
     const bool queued = !taken.free && nonblocking && !is_local(data);
-    const std::uint32_t request = queued ? try_acquire_slot(context) : no_slot;
+    const std::uint32_t request = queued && own == no_slot ? try_acquire_slot(context)
+                                  : queued                 ? own
+                                                           : no_slot;
     shared.request = request == no_slot ? nothing : request;
     shared.waits = !taken.free && request == no_slot;
   }
@@ -146,7 +148,7 @@ GMPI_DEVICE Header header_of(const Comm &comm, int tag, unsigned long long bytes
 /// One thread takes the message's slots and says what its team does at once.
 GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int tag,
                                  const void *data, unsigned long long bytes, bool synchronous,
-                                 bool nonblocking, Share &shared) {
+                                 bool nonblocking, Share &shared, std::uint32_t own = no_slot) {
   Header header = header_of(comm, tag, bytes, synchronous);
   std::uint32_t peer = comm.peer_of[dest];
   unsigned long long slots = slots_of(header);
@@ -165,7 +167,7 @@ GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int t
       taken.free = are_free(freed, taken.first, end);
   }
   shared.step.transfer.freed = state.channels[peer].out_freed;
-  use_slots(state, comm, peer, header, data, taken, nonblocking, shared);
+  use_slots(state, comm, peer, header, data, taken, nonblocking, shared, own);
 }
 
 /// All of a message's slots are free, or it has to wait for them.
@@ -199,15 +201,17 @@ GMPI_NOINLINE void await_slots(Team team, Call call, const Comm &comm, int dest,
 }
 
 /// Sends, or begins to. Leaves the request that is yet to be waited for in shared().request.
-/// `begun`: its slots have been taken, and shared() says what is to be done with them.
+/// `begun`: its slots have been taken, and shared() says what is to be done with them. `own`: the
+/// slot of its request, if the call has one already.
 template <class Team>
 GMPI_NOINLINE void send(Team team, Call call, const Comm &comm, int dest, int tag, const void *data,
-                        unsigned long long bytes, bool nonblocking, bool begun) {
+                        unsigned long long bytes, bool nonblocking, bool begun,
+                        std::uint32_t own = no_slot) {
   Share &shared = team.shared();
   if (!begun) {
     if (team.leads())
       begin_send(*context.peer, comm, dest, tag, data, bytes, call.function == Function::Ssend,
-                 nonblocking, shared);
+                 nonblocking, shared, own);
     team.sync();
   }
   if (shared.step.check)

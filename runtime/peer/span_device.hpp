@@ -24,11 +24,15 @@ struct SpanWindow {
 
   static constexpr std::uint32_t ring_packets = channel_slots * slot_packets;
 
+  /// Of a message whose first slot is number `first`.
+  GMPI_DEVICE SpanWindow(std::uint64_t *ring, unsigned char *data, unsigned long long first,
+                         std::uint32_t bytes)
+      : ring(ring), data(data), base(static_cast<std::uint32_t>(first) % channel_slots *
+                                         slot_packets +
+                                     header_packets),
+        lap(lap_of(first)), bytes(bytes) {}
   GMPI_DEVICE explicit SpanWindow(const Span &span)
-      : ring(span.ring), data(span.data),
-        base(static_cast<std::uint32_t>(span.first) % channel_slots * slot_packets +
-             header_packets),
-        lap(lap_of(span.first)), bytes(span.bytes) {}
+      : SpanWindow(span.ring, span.data, span.first, span.bytes) {}
   GMPI_DEVICE Bundles bundles() const {
     return {ring + (base - header_packets + dense_head) * packet_words, data, bytes / bundle_bytes,
             lap};
@@ -125,10 +129,10 @@ GMPI_DEVICE Begun way_of_span(bool dense) { return dense ? Begun::bundling : Beg
 /// As many packets of each thread's are under way at a time where they are not dense.
 constexpr std::uint32_t packets_at_once = 2;
 
-/// One thread's packets. `meanwhile`: as above.
+/// One thread's packets, of `size` threads, of which some warps are whole. `meanwhile`: as above.
 template <bool dense, bool reads, class Meanwhile>
-GMPI_DEVICE void carry_packets(SpanWindow window, Meanwhile meanwhile) {
-  const std::uint32_t rank = thread_index(), size = block_threads();
+GMPI_DEVICE void carry_packets(SpanWindow window, std::uint32_t rank, std::uint32_t size,
+                               Meanwhile meanwhile) {
   if constexpr (dense) {
     const Bundles bundles = window.bundles();
     carry_bundles<reads>(bundles, rank, size, meanwhile);
@@ -209,7 +213,7 @@ template <Scope S, bool dense> GMPI_DEVICE Begun write_span() {
   Span &span = block_state().peer.span;
   State &state = *context.peer;
   const std::uint32_t rank = thread_index();
-  carry_packets<dense, false>(SpanWindow(span), [&] {
+  carry_packets<dense, false>(SpanWindow(span), rank, block_threads(), [&] {
     if (rank != 0)
       return;
     const auto slots = static_cast<std::uint32_t>(slots_for(span.bytes, dense));
@@ -238,7 +242,7 @@ template <Scope S, bool dense> GMPI_DEVICE Begun write_span() {
 template <Scope S, bool dense> GMPI_DEVICE Begun read_span() {
   const Span &span = block_state().peer.span;
   const std::uint32_t rank = thread_index(), bytes = span.bytes;
-  carry_packets<dense, true>(SpanWindow(span), [&] {
+  carry_packets<dense, true>(SpanWindow(span), rank, block_threads(), [&] {
     if (rank != 0)
       return;
     let_channels_go(*context.peer, span.peer, {span.common, span.owned});

@@ -14,6 +14,7 @@
 #include "../mpi/buffers.hpp"
 #include "../mpi/datatypes_device.hpp"
 #include "../peer/call_device.hpp"
+#include "../peer/series_wait_device.hpp"
 #include "alone_device.hpp"
 #include "quick_device.hpp"
 #include "team_device.hpp"
@@ -564,6 +565,13 @@ template <Function F> GMPI_DEVICE int take_result(const Arguments &a) {
 
 /// The same of a nonblocking call: its request. (It calls no function. Of a grid's call of several
 /// blocks, that does not lie in global memory: returns_to_global().)
+GMPI_DEVICE int give_request(MPI_Request *to, MPI_Request request) {
+  const bool leader = thread_index() == 0;
+  put(to, request, leader, leader);
+  if (!is_local(to))
+    __syncthreads();
+  return MPI_SUCCESS;
+}
 GMPI_DEVICE int give_request(MPI_Request *to) {
   const CallResult &result = block_state().peer.result;
   const bool leader = thread_index() == 0;
@@ -623,11 +631,16 @@ GMPI_DEVICE int carry_out(Site site, const Arguments &a, Begun begun) {
     if constexpr (S == Scope::block)
       return end_call<F>(team, a, perform<F>(team, site, a, buffers, begun));
     if (begun == Begun::unmet) {
-      if (team.leads())
+      if (team.leads()) {
         block.command = arrive(block);
+        if (ends_series<F> && block.command != GridCommand::lead)
+          block.series.count = 0;
+      }
       __syncthreads();
       if (block.command != GridCommand::lead)
         return serve_call<F>(team, a);
+      if (ends_series<F> && peer::is_behind_others())
+        peer::make_series(team);
     }
     GridTeam grid{team};
     return end_call<F>(grid, a, perform<F>(grid, site, a, buffers, begun));

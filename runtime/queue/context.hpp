@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../peer/round.hpp"
+#include "../peer/series.hpp"
 #include "attribute.hpp"
 
 namespace gmpi {
@@ -147,6 +148,7 @@ struct LaunchState {
   peer::Routes routes; ///< of calls of grid scope; given back, and empty, between launches
   peer::Source sources[peer::Source::most]; ///< of the same: for blocks that make one; likewise
   SlotReserve reserve;                      ///< of the same; likewise
+  peer::ReadyRequests ready;                ///< of the same; likewise
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
 static_assert(offsetof(LaunchState, command) == offsetof(LaunchState, brought) + 8,

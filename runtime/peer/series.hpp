@@ -1,0 +1,58 @@
+// Nonblocking calls of a grid that its blocks have left to the next one: see series_device.hpp.
+// Host and device.
+#pragma once
+
+#include "layout.hpp"
+
+namespace gmpi::peer {
+
+/// Requests that a launch has ready for such calls: all of its blocks know which is the next. In
+/// its LaunchState; empty between launches.
+struct ReadyRequests {
+  static constexpr std::uint32_t most = 16;
+  std::uint32_t reserved; ///< so many slots are kept for them: most, or none
+  /// For call number i, i % most: the request's number, 0 where there is none, and in the high half
+  /// i / most.
+  unsigned long long place[most];
+};
+
+/// A call that has been left.
+struct LeftCall {
+  const Comm *comm;
+  void *data;
+  MPI_Datatype datatype;
+  unsigned long long bytes; ///< of data
+  int count, rank, tag;
+  bool sends;
+  std::uint32_t slot, serial; ///< its request's
+  bool over;                  ///< it has been made
+  // Its message, once its place in a channel is known:
+  std::uint64_t *ring;
+  unsigned long long first, end; ///< its slots
+  std::uint32_t carried;         ///< bytes of it
+  bool dense;
+  std::uint64_t head, after; ///< of one that is sent: what its header says
+  std::uint32_t *freed;      ///< of one that is received: where its slots are given back
+  /// Of the first that receives from a rank: how far the channels from there have been read.
+  unsigned long long common, owned;
+};
+
+/// Those that a block has left, the same in all of its grid. In the block's shared memory.
+struct Series {
+  static constexpr std::uint32_t most = ReadyRequests::most;
+  std::uint32_t next;  ///< call's number in its launch
+  std::uint32_t count; ///< calls that have not been made yet: the last so many numbers
+  std::uint32_t made;  ///< while this block makes them: the first so many have been
+  bool keeps;          ///< the same: its rank keeps messages
+  std::uint32_t to_carry; ///< the same: what all of the block are to write or read; bits by place
+  // While it waits for all of them, bits by place in `call`:
+  std::uint32_t open;  ///< receives whose messages have not been found
+  std::uint32_t ranks; ///< the first receives from a rank, whose channels are held
+  bool ended;          ///< there are no requests for any more
+  std::uint32_t given; ///< what the call returns that is being left: its request's number
+  std::uint32_t known; ///< of calls up to this number the requests' are here, by number % most:
+  std::uint32_t ready[most];
+  LeftCall call[most];
+};
+
+} // namespace gmpi::peer

@@ -1,0 +1,572 @@
+// Nonblocking calls of a grid that its blocks leave to the next one: where a program makes several
+// one behind the other, the blocks meet once for all of them. The translator says behind which
+// calls another one comes at once (gmpi::grid::followed).
+//
+// Invariant: all blocks decide alike which calls they leave, by what is the same for all of them,
+// and know what these return without asking each other: each such call takes the next of the
+// requests that the launch has ready. The block that makes the next call makes those before it
+// first, in their order; by then all blocks have arrived, so nobody reads the requests while it
+// puts others in their place. A request that is ready is an ordinary one otherwise: whoever waits
+// for it gives its slot back.
+#pragma once
+
+#include "quick_device.hpp"
+
+namespace gmpi::device::peer {
+
+using gmpi::peer::LeftCall;
+using gmpi::peer::ReadyRequests;
+using gmpi::peer::Series;
+
+/// Of Series::given.
+constexpr std::uint32_t cannot_be_left = 0, lacks_request = ~0u;
+
+/// Whether this block is to make them now.
+GMPI_DEVICE bool is_behind_others() { return block_state().series.count != 0; }
+
+// --- requests that are ready ---
+
+/// Puts the request of that slot, 0: none, where call number `call` looks for it. One thread.
+GMPI_DEVICE void put_ready(LaunchState &launch, std::uint32_t call, const NewSlot &slot) {
+  const std::uint32_t number =
+      slot.slot == 0 ? cannot_be_left
+                     : number_of_request(encode_request({slot.slot, peer_device, slot.serial}));
+  store_relaxed_device(&launch.ready.place[call % ReadyRequests::most],
+                       number | static_cast<unsigned long long>(call / ReadyRequests::most) << 32);
+}
+/// The same of a slot that it takes.
+GMPI_DEVICE void make_ready(LaunchState &launch, std::uint32_t call) {
+  NewSlot slot{};
+  if (launch.ready.reserved == 0 || !take_slot_at_once(context, launch.reserve, slot))
+    slot.slot = 0;
+  put_ready(launch, call, slot);
+}
+
+/// The request's number of call number `call`, or cannot_be_left; which may be on its way.
+GMPI_DEVICE std::uint32_t await_ready(const LaunchState &launch, std::uint32_t call) {
+  unsigned long long found;
+  GMPI_NO_UNROLL
+  while ((found = load_relaxed_device(&launch.ready.place[call % ReadyRequests::most])) >> 32 !=
+         call / ReadyRequests::most)
+    relax();
+  return static_cast<std::uint32_t>(found);
+}
+
+/// Meets the other blocks, one of which gets the launch requests for the next calls: the first
+/// time, or where there were none. What has been left stays so.
+GMPI_NOINLINE void fill_ready(BlockTeam team) {
+  BlockState &block = BlockTeam::block();
+  if (team.leads() && arrive(block) == GridCommand::lead) {
+    LaunchState &launch = *block.launch;
+    ReadyRequests &ready = launch.ready;
+    if (ready.reserved == 0) {
+      ready.reserved = ReadyRequests::most;
+      if (atomicAdd(&context.slot_queue->reserved, ready.reserved) + ready.reserved >
+          most_reserved) {
+        atomicSub(&context.slot_queue->reserved, ready.reserved);
+        ready.reserved = 0;
+      }
+    }
+    const std::uint32_t next = block.series.next;
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < ReadyRequests::most - block.series.count; ++i)
+      if (await_ready(launch, next + i) == cannot_be_left)
+        make_ready(launch, next + i);
+    command(block, GridCommand::done, arrivals(block));
+  }
+  if (team.leads())
+    block.series.known = block.series.next; // what has been looked up is no longer so
+  __syncthreads();
+}
+
+// --- leaving a call ---
+
+/// Notes a call, if it is one that can be left: of a predefined datatype and up to eager_bytes, on a
+/// communicator whose messages kernels carry, as MPI wants it. Returns its request's number,
+/// cannot_be_left, or lacks_request. One thread.
+template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
+  constexpr bool sends = F == Function::Isend;
+  BlockState &block = block_state();
+  Series &series = block.series;
+  const int rank = sends ? a.dest : a.source, tag = sends ? a.send_tag : a.recv_tag;
+  const int count = sends ? a.send_count : a.recv_count;
+  const MPI_Datatype datatype = sends ? a.send_datatype : a.recv_datatype;
+  void *const data = sends ? const_cast<void *>(a.send_buffer) : a.recv_buffer;
+  if (series.count == Series::most || series.ended || rank < 0 || count < 0 || is_local(data) ||
+      is_shared(data))
+    return cannot_be_left;
+  const Source &known = block.sources[static_cast<std::uint32_t>(rank) % Source::most];
+  if (!is_source(known, a.comm, rank, datatype)) {
+    const Comm *const comm = find_comm(a.comm);
+    if (comm == nullptr || !takes<F>(*comm, a, buffers_of(F, a, message_bytes)))
+      return cannot_be_left;
+    remember_source(*context.peer, *comm, rank, datatype, nullptr);
+    if (!is_source(known, a.comm, rank, datatype))
+      return cannot_be_left;
+  }
+  const std::uint64_t bytes = static_cast<std::uint64_t>(count) * known.extent;
+  if (bytes > eager_bytes || (sends ? tag < 0 || tag > context.tag_upper_bound
+                                    : tag < 0 && tag != MPI_ANY_TAG))
+    return cannot_be_left;
+  const std::uint32_t number = await_ready(*block.launch, series.next);
+  if (number == cannot_be_left)
+    return lacks_request;
+  const auto request = decode_request(request_of_number(number));
+  series.call[series.count] = {known.its, data, datatype, bytes,        count,
+                               rank,      tag,  sends,    request.slot, request.serial,
+                               false};
+  ++series.count;
+  ++series.next;
+  return number;
+}
+
+/// Leaves a call to the next one, which comes at once, if it can be: then block.peer.result is what
+/// it returns. All of a block's threads.
+template <Function F> GMPI_DEVICE bool leave_to_next(const Arguments &a) {
+  if (context.peer == nullptr || grid_blocks() == 1 || returns_to_global<F>(a))
+    return false;
+  const BlockTeam team = BlockTeam::meet();
+  Series &series = block_state().series;
+  const auto note = [&] {
+    if (team.leads()) {
+      series.given = note_left<F>(a);
+      note_new_request(request_of_number(series.given), block_state().peer);
+    }
+    __syncthreads();
+    return series.given;
+  };
+  std::uint32_t given = note();
+  if (given == lacks_request) {
+    fill_ready(team);
+    given = note();
+    if (team.leads())
+      series.ended = given == lacks_request;
+  }
+  return given != cannot_be_left && given != lacks_request;
+}
+
+/// Has the requests for the next calls at hand, where they are not. A warp, whole.
+GMPI_DEVICE void look_up_ready(const LaunchState &launch, Series &series) {
+  constexpr std::uint32_t most = ReadyRequests::most;
+  const std::uint32_t call = series.next + lane_index();
+  unsigned there = 0;
+  GMPI_NO_UNROLL
+  while ((there & 1) == 0) {
+    const unsigned long long found =
+        lane_index() < most ? load_relaxed_device(&launch.ready.place[call % most]) : 0;
+    const bool shows = lane_index() < most && found >> 32 == call / most;
+    there = __ballot_sync(whole_warp, shows);
+    if (shows)
+      series.ready[call % most] = static_cast<std::uint32_t>(found);
+  }
+  __syncwarp();
+  if (lane_index() == 0)
+    series.known = call + (__ffs(static_cast<int>(~there)) - 1);
+}
+
+/// The same for a call like those before it, by a function that calls none: of what the block
+/// remembers. Returns its request's number, or else nothing has happened.
+template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a) {
+  constexpr bool sends = F == Function::Isend;
+  if (context.peer == nullptr || grid_blocks() == 1 || returns_to_global<F>(a))
+    return cannot_be_left;
+  const std::uint32_t threads = block_threads();
+  if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
+    return cannot_be_left;
+  BlockState &block = block_state();
+  Series &series = block.series;
+  bool leaves = false;
+  if (thread_index() < 32) {
+    const std::uint32_t next = series.next, count = series.count;
+    if (static_cast<std::int32_t>(next - series.known) >= 0 && count < Series::most)
+      look_up_ready(*block.launch, series);
+    const int rank = sends ? a.dest : a.source, tag = sends ? a.send_tag : a.recv_tag;
+    const int elements = sends ? a.send_count : a.recv_count;
+    const MPI_Datatype datatype = sends ? a.send_datatype : a.recv_datatype;
+    void *const data = sends ? const_cast<void *>(a.send_buffer) : a.recv_buffer;
+    const Source &known = block.sources[static_cast<std::uint32_t>(rank) % Source::most];
+    const std::uint64_t bytes = static_cast<std::uint64_t>(elements) * known.extent;
+    const std::uint32_t number = series.ready[next % Series::most];
+    __syncwarp(); // all have looked
+    if (lane_index() == 0) {
+      leaves = count < Series::most && !series.ended && rank >= 0 && elements >= 0 &&
+               !is_local(data) && !is_shared(data) && bytes <= eager_bytes &&
+               is_source(known, a.comm, rank, datatype) &&
+               (sends ? tag >= 0 && tag <= context.tag_upper_bound
+                      : tag >= 0 || tag == MPI_ANY_TAG) &&
+               number != cannot_be_left;
+      if (leaves) {
+        const auto request = decode_request(request_of_number(number));
+        LeftCall &call = series.call[count];
+        call.comm = known.its;
+        call.data = data;
+        call.datatype = datatype;
+        call.bytes = bytes;
+        call.count = elements;
+        call.rank = rank;
+        call.tag = tag;
+        call.sends = sends;
+        call.slot = request.slot;
+        call.serial = request.serial;
+        call.over = false;
+        series.count = count + 1;
+        series.next = next + 1;
+        series.given = number;
+      }
+    }
+  }
+  return __syncthreads_or(leaves) ? series.given : cannot_be_left;
+}
+
+// --- making them ---
+
+/// Posts what has been left to be received, while nothing is kept: all of it by one fence. One
+/// thread. False where something is kept; then nothing has happened.
+GMPI_DEVICE bool post_left(State &state, const Series &series) {
+  if (load_relaxed_device(&state.summary.kept) != 0)
+    return false;
+  std::uint32_t receives = 0;
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < series.count; ++i)
+    receives += !series.call[i].sends && !series.call[i].over;
+  if (receives == 0)
+    return true;
+  PostRing &posts = state.posts;
+  // All of this is under way together.
+  increase_relaxed_device(&state.summary.posted, receives);
+  std::uint32_t number = add_in_flight_device(&posts.next, receives);
+  const std::uint32_t first = load_relaxed_device(&posts.first);
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < series.count; ++i)
+    if (const LeftCall &call = series.call[i]; !call.sends && !call.over)
+      describe_post(state, *call.comm, call.rank, wanted_from(*call.comm, call.rank, call.tag),
+                    call.data, call.bytes, {}, 0, {call.slot, call.serial});
+  release_device();
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < series.count; ++i)
+    if (!series.call[i].sends && !series.call[i].over) {
+      if (number - first >= PostRing::places)
+        await_post_room(state, number);
+      store_relaxed_device(&posts.entry[number % PostRing::places],
+                           series.call[i].slot | static_cast<unsigned long long>(number + 1) << 32);
+      ++number;
+    }
+  return true;
+}
+static_assert(Series::most < PostRing::places); // none of them waits for another
+
+/// Nothing is left of a call but to wait for its request. One thread.
+GMPI_DEVICE void note_made(State &state, LeftCall &call) {
+  const Comm &comm = *call.comm;
+  begin_use(state, call.slot, call.serial & 0xffff, call.sends, comm, comm.context, call.data,
+            call.bytes);
+  Request &request = state.requests[call.slot];
+  request.peer = comm.peer_of[call.rank];
+  request.rank = call.rank;
+  request.tag = call.tag;
+  request.header = {MessageKind::eager, comm.context, 0, 0, call.tag, call.carried, 0, false};
+  note_state(request, RequestState::done);
+  call.over = true;
+}
+
+/// Sends, from call number series.made on, as far as the block's first warp can do it alone: it,
+/// whole. Returns over; or how far the next has come, which all of the block are to go on with.
+GMPI_DEVICE Begun send_left(State &state, Series &series, Share &share) {
+  std::uint32_t i = series.made;
+  Begun begun = Begun::over;
+  GMPI_NO_UNROLL
+  for (; i < series.count; ++i) {
+    LeftCall &call = series.call[i];
+    if (!call.sends || call.over)
+      continue;
+    begun = send_short<Scope::grid, false>(call.comm->handle, call.rank, call.tag, call.data,
+                                           call.count, call.datatype, 0, Begun::sent);
+    if (begun == Begun::nothing)
+      begun = send_quickly<Scope::grid>(state, *call.comm, call.rank, call.tag, call.data,
+                                        call.bytes, call.datatype, true, false, share, call.slot);
+    if (begun != Begun::sent && begun != Begun::over)
+      break;
+    begun = Begun::over;
+    if (lane_index() == 0)
+      note_made(state, call);
+    __syncwarp(); // the route is as the next needs it
+  }
+  __syncwarp();
+  if (lane_index() == 0)
+    series.made = i;
+  return begun;
+}
+
+/// Where the messages that have been left to be sent go: lane by lane, in order.
+struct Places {
+  Route route;
+  std::uint32_t route_index;
+  unsigned long long first;
+  std::uint32_t slots, last; ///< the last lane whose message takes the same route
+  bool sends, dense;
+};
+
+/// Finds out, in the usual case: they take routes, where their slots are known to be free. Nothing
+/// has happened yet. Returns whether it is so for this lane.
+GMPI_DEVICE bool find_places(const LaunchState &launch, const Series &series, Places &places) {
+  const std::uint32_t lane = lane_index(), count = series.count;
+  const LeftCall &call = series.call[lane % Series::most];
+  places.sends = lane < count && call.sends && !call.over;
+  places.route_index = static_cast<std::uint32_t>(call.rank) % Routes::most;
+  places.first = 0;
+  places.slots = places.last = 0;
+  places.dense = false;
+  places.route = {};
+  if (places.sends)
+    places.route = launch.routes.route[places.route_index];
+  Route &route = places.route;
+  const auto bytes = static_cast<std::uint32_t>(call.bytes);
+  bool usual = !places.sends ||
+               (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
+                is_in_words(call.data, bytes));
+  GMPI_NO_UNROLL
+  for (unsigned those = __ballot_sync(whole_warp, places.sends); those != 0; those &= those - 1) {
+    const std::uint32_t j = __ffs(static_cast<int>(those)) - 1;
+    if (lane == j) {
+      places.first = route.next;
+      places.dense = may_be_dense(bytes, call.data, route);
+      places.slots = static_cast<std::uint32_t>(slots_for(bytes, places.dense));
+      usual = usual && places.first + places.slots <= route.free_until;
+    }
+    const unsigned long long behind = of_lane(places.first + places.slots, j);
+    if (of_lane(places.route_index, j) == places.route_index) {
+      route.next = behind;
+      places.last = j;
+    }
+  }
+  return usual;
+}
+
+/// Takes these places. All of the block are to write the messages, series.to_carry. `order`: the
+/// sender's word for both channels.
+GMPI_DEVICE void take_places(State &state, LaunchState &launch, Series &series,
+                             const Places &places, std::uint64_t order) {
+  if (!places.sends)
+    return;
+  LeftCall &call = series.call[lane_index()];
+  const auto bytes = static_cast<std::uint32_t>(call.bytes);
+  increase_relaxed_device(places.route.order, places.slots * one_owned);
+  count_call(state, bytes);
+  if (places.last == lane_index())
+    launch.routes.route[places.route_index].next = places.route.next;
+  call.ring = places.route.out;
+  call.first = places.first;
+  call.carried = bytes;
+  call.head = static_cast<std::uint32_t>(call.tag) | std::uint64_t(places.route.context) << 32 |
+              (places.dense ? dense_bit : 0); // as pack_header()
+  call.after = common_of(order);
+  call.dense = places.dense;
+}
+
+/// Makes all calls that have been left, in the usual case: those that receive are posted, and those
+/// that send have taken their places. Returns over; or spanning, where all of the block are to
+/// write series.to_carry; or nothing, and nothing has happened. The block's first warp, whole; it calls no function.
+GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
+  const std::uint32_t lane = lane_index(), count = series.count, next = series.next;
+  LeftCall &call = series.call[lane % Series::most];
+  const bool receives = lane < count && !call.sends && !call.over;
+  PostRing &posts = state.posts;
+  SlotReserve &reserve = launch.reserve;
+  // All of this is under way together.
+  const std::uint32_t kept = load_relaxed_device(&state.summary.kept);
+  const std::uint32_t end = load_relaxed_device(&posts.next);
+  const std::uint32_t begin = load_relaxed_device(&posts.first);
+  const std::uint32_t reserved = reserve.count;
+  const NewSlot spare = reserve.of[lane % SlotReserve::most]; // which one, the count tells
+  Places places;
+  bool usual = find_places(launch, series, places);
+  // (Others may be posting, too; they are not so many.)
+  usual = usual && (!receives || (kept == 0 && end - begin + 32 < PostRing::places)) &&
+          reserved >= count;
+  if (!__all_sync(whole_warp, usual))
+    return Begun::nothing;
+  const std::uint64_t order = places.sends ? load_relaxed_device(places.route.order) : 0;
+  const unsigned receiving = __ballot_sync(whole_warp, receives);
+  std::uint32_t number = 0;
+  if (lane == 0 && receiving != 0) {
+    increase_relaxed_device(&state.summary.posted, __popc(receiving));
+    number = add_in_flight_device(&posts.next, __popc(receiving));
+  }
+  const NewSlot slot{of_lane(spare.slot, reserved - 1 - lane),
+                     of_lane(spare.serial, reserved - 1 - lane)};
+  if (lane < count)
+    put_ready(launch, next - count + lane + ReadyRequests::most, slot);
+  if (lane == 0)
+    reserve.count = reserved - count;
+  if (receives)
+    describe_post(state, *call.comm, call.rank, wanted_from(*call.comm, call.rank, call.tag),
+                  call.data, call.bytes, {}, 0, {call.slot, call.serial});
+  take_places(state, launch, series, places, order);
+  if (places.sends)
+    note_made(state, call);
+  number = of_lane(number, 0) + static_cast<std::uint32_t>(__popc(receiving & ((1u << lane) - 1)));
+  __syncwarp();
+  release_device(); // who waits for what has been sent sees that, too, whenever it is told
+  if (receives)
+    store_relaxed_device(&posts.entry[number % PostRing::places],
+                         call.slot | static_cast<unsigned long long>(number + 1) << 32);
+  const unsigned sending = __ballot_sync(whole_warp, places.sends);
+  if (lane == 0) {
+    series.to_carry = sending;
+    series.count = 0;
+  }
+  __syncwarp();
+  return sending != 0 ? Begun::spanning : Begun::over;
+}
+
+/// Of several messages, those that are no longer are a warp's each.
+constexpr std::uint32_t most_by_one_warp = 8192;
+
+/// Writes or reads one message whose place is known, as `rank` of `size` threads.
+template <bool reads>
+GMPI_DEVICE void carry_left(const LeftCall &call, std::uint32_t rank, std::uint32_t size) {
+  if (!reads && rank < header_packets)
+    store_packet(packet_at(call.ring, call.first, rank),
+                 rank == 0   ? call.head
+                 : rank == 1 ? call.carried
+                             : call.after,
+                 lap_of(call.first));
+  const SpanWindow window(call.ring, static_cast<unsigned char *>(call.data), call.first,
+                          call.carried);
+  if (call.dense)
+    carry_packets<true, reads>(window, rank, size, [] {});
+  else
+    carry_packets<false, reads>(window, rank, size, [] {});
+}
+/// The same of series.to_carry: all of a block, in whose number none is missing.
+template <bool reads> GMPI_DEVICE void carry_left(const Series &series) {
+  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
+  std::uint32_t number = 0, long_ones = 0;
+  GMPI_NO_UNROLL
+  for (std::uint32_t left = series.to_carry; left != 0; left &= left - 1) {
+    const std::uint32_t i = __ffs(static_cast<int>(left)) - 1;
+    if (series.call[i].carried > most_by_one_warp)
+      long_ones |= 1u << i;
+    else if (number++ % warps == warp)
+      carry_left<reads>(series.call[i], lane_index(), 32);
+  }
+  GMPI_NO_UNROLL
+  for (; long_ones != 0; long_ones &= long_ones - 1)
+    carry_left<reads>(series.call[__ffs(static_cast<int>(long_ones)) - 1], thread_index(),
+                      block_threads());
+}
+/// Has the grid's messages to whom it has left some take routes, with slots for all of these. The
+/// first warp, whole.
+GMPI_DEVICE void find_routes(State &state, const Series &series) {
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < series.count; ++i)
+    if (const LeftCall &call = series.call[i]; call.sends && !call.over) {
+      unsigned long long slots = 0;
+      GMPI_NO_UNROLL
+      for (std::uint32_t j = i; j < series.count; ++j)
+        if (series.call[j].sends && series.call[j].rank == call.rank)
+          slots += slots_for(series.call[j].bytes);
+      find_route<Scope::grid>(state, *call.comm, call.rank, call.datatype, slots, lane_index());
+    }
+}
+
+/// The same, one message, by all of a block where some of its threads have left. Returns sending,
+/// where it has to wait for slots, or sent; over, where there is none.
+GMPI_DEVICE Begun send_left_together(BlockTeam team, Series &series, std::uint32_t count,
+                                     const Share &share) {
+  if (team.leads())
+    while (series.made < count &&
+           (!series.call[series.made].sends || series.call[series.made].over))
+      ++series.made;
+  team.sync();
+  if (series.made == count)
+    return Begun::over;
+  const LeftCall &call = series.call[series.made];
+  send(team, {Function::Isend, Scope::grid, {}}, *call.comm, call.rank, call.tag, call.data,
+       call.bytes, true, false, call.slot);
+  team.sync();
+  return share.request == nothing ? Begun::sent : Begun::sending;
+}
+
+/// Makes the calls that have been left, one by one.
+GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
+  BlockState &block = BlockTeam::block();
+  State &state = *context.peer;
+  Series &series = block.series;
+  Share &share = block.peer;
+  const std::uint32_t count = series.count;
+  if (team.leads()) {
+    series.made = 0;
+    series.keeps = !post_left(state, series);
+  }
+  team.sync();
+  if (series.keeps)
+    GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (const LeftCall &call = series.call[i]; !call.sends && !call.over) {
+      if (team.leads())
+        begin_receive_in(state, *call.comm, call.rank, call.tag, call.data, call.bytes, false,
+                         call.slot, share);
+      begin_to_receive(team, *call.comm, call.rank, call.tag, call.data, call.bytes, true, false);
+      team.sync();
+    }
+  const bool by_warp = BlockTeam::has_warp();
+  GMPI_NO_UNROLL
+  for (;;) {
+    Begun begun = by_warp ? tell_all(thread_index() < 32 ? send_left(state, series, share)
+                                                         : Begun::over)
+                          : send_left_together(team, series, count, share);
+    if (begun == Begun::over)
+      break;
+    if (begun == Begun::spanning || begun == Begun::bundling) {
+      begun == Begun::spanning ? write_span<Scope::grid, false>() : write_span<Scope::grid, true>();
+      tell_of_span();
+    } else if (begun == Begun::exchanging) {
+      write_share(share.step.transfer, 0, share.step.high, thread_index(), block_threads());
+    }
+    team.sync();
+    if (team.leads()) {
+      if (begun != Begun::sending)
+        note_made(state, series.call[series.made]);
+      ++series.made;
+    }
+    team.sync();
+  }
+  if (team.leads()) {
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < count; ++i)
+      make_ready(*block.launch, series.next - count + i + ReadyRequests::most);
+    series.count = 0;
+    release_device(); // who waits for what has been sent sees that, whenever it is told
+  }
+  team.sync();
+}
+
+GMPI_NOINLINE Begun make_left_as_warp(bool finds_routes) {
+  BlockState &block = block_state();
+  if (finds_routes)
+    find_routes(*context.peer, block.series);
+  return make_left(*context.peer, block.series, *block.launch);
+}
+
+/// Makes the calls that have been left, for all blocks: they have met for the next one. All of the
+/// block that makes that.
+GMPI_NOINLINE void make_series(BlockTeam team) {
+  if (BlockTeam::has_warp()) {
+    Begun begun = Begun::nothing;
+    GMPI_NO_UNROLL
+    for (int attempt = 0; attempt < 2 && begun == Begun::nothing; ++attempt)
+      begun = tell_all(thread_index() < 32 ? make_left_as_warp(attempt != 0) : Begun::over);
+    if (begun == Begun::spanning) {
+      carry_left<false>(block_state().series);
+      __syncthreads();
+      if (thread_index() == 0 && load_relaxed_device(&context.peer->summary.told) != 0)
+        tell_progress(*context.peer);
+    }
+    if (begun != Begun::nothing)
+      return;
+  }
+  make_one_by_one(team);
+}
+
+} // namespace gmpi::device::peer
