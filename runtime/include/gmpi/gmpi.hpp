@@ -59,6 +59,11 @@ namespace grid {
 #define GMPI_FUNCTION(name, start, kind, roles) GMPI_STUB(grid, name, kind, roles)
 #include "../../mpi/functions.def"
 GMPI_STUB_WTIME
+/// Calls after which the same function comes to another one of the grid's, soon and in any case.
+namespace followed {
+using grid::MPI_Irecv;
+using grid::MPI_Isend;
+} // namespace followed
 } // namespace grid
 
 namespace block {
