@@ -36,7 +36,7 @@ __global__ void scopes(int *b) {
 template <class T> __device__ void together(T *b) {
   MPI_Request r;
   MPI_Irecv(b, sizeof(T), MPI_CHAR, 1, 30, MPI_COMM_WORLD, &r);
-  b[1] = T();
+  T made = T();
   MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 struct Counted {
@@ -46,7 +46,7 @@ struct Counted {
 template <class T> __device__ void apart(T *b) {
   MPI_Request r;
   MPI_Irecv(b, sizeof(T), MPI_CHAR, 1, 31, MPI_COMM_WORLD, &r);
-  b[1] = T();
+  T made = T();
   MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 template <bool Sends> __device__ void either(int *b) {

@@ -14,7 +14,7 @@
 __global__ void k(int *b) {
   MPI_Request r[3];
   MPI_Irecv(b, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &r[0]);
-  b[4] = b[5] + 1;
+  r[2] = MPI_REQUEST_NULL;
   int next = 1;
   if (MPI_Isend(b, 1, MPI_INT, next, 0, MPI_COMM_WORLD, r + 1) != MPI_SUCCESS)
     next = 2;

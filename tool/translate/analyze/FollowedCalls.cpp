@@ -4,6 +4,7 @@
 #include "../model/Model.h"
 #include "GridPaths.h"
 #include "KnownFunctions.h"
+#include "Memory.h"
 #include "MpiReach.h"
 #include "SpecialFunctions.h"
 #include "clang/Analysis/CFG.h"
@@ -63,7 +64,59 @@ std::unique_ptr<CFG> graphOf(const FunctionDecl *Function, ASTContext &Context) 
   return CFG::buildCFG(Function, Function->getBody(), &Context, Options);
 }
 
-/// What ends soon, whatever other threads do.
+/// What an expression reads or writes, its operands' own accesses left out.
+llvm::SmallVector<const Expr *, 2> accessedBy(const Stmt *S) {
+  if (const auto *Cast = dyn_cast<CastExpr>(S); Cast && Cast->getCastKind() == CK_LValueToRValue)
+    return {Cast->getSubExpr()};
+  if (const auto *E = dyn_cast<BinaryOperator>(S); E && E->isAssignmentOp())
+    return {E->getLHS()};
+  if (const auto *E = dyn_cast<UnaryOperator>(S); E && E->isIncrementDecrementOp())
+    return {E->getSubExpr()};
+  if (const auto *E = dyn_cast<CXXConstructExpr>(S);
+      E && E->getConstructor()->isCopyOrMoveConstructor())
+    return {E->getArg(0)};
+  if (const auto *E = dyn_cast<CXXOperatorCallExpr>(S); E && E->isAssignmentOp())
+    return {E->getArg(0), E->getArg(1)};
+  return {};
+}
+
+/// The thread's own variable, or one that nobody changes.
+bool isOwn(const ValueDecl *Declaration) {
+  const auto *V = dyn_cast<VarDecl>(Declaration);
+  if (!V || V->getType()->isReferenceType())
+    return false;
+  return V->hasLocalStorage() || isReadOnly(V) || builtinVariable(V);
+}
+
+/// `const T *__restrict__`
+bool isReadOnlyParameter(const Expr *E) {
+  const auto *Name = dyn_cast<DeclRefExpr>(E);
+  return Name && isa<ParmVarDecl>(Name->getDecl()) && isReadOnly(Name->getDecl());
+}
+
+bool isOwn(const Expr *E) {
+  E = E->IgnoreParens();
+  if (const auto *Name = dyn_cast<DeclRefExpr>(E))
+    return isOwn(Name->getDecl());
+  if (const auto *Member = dyn_cast<MemberExpr>(E))
+    return !Member->isArrow() && isOwn(Member->getBase());
+  if (const auto *Element = dyn_cast<ArraySubscriptExpr>(E)) {
+    const auto *Array = dyn_cast<CastExpr>(Element->getBase()->IgnoreParens());
+    if (Array && Array->getCastKind() == CK_LValueToRValue) // a pointer
+      return isReadOnlyParameter(Array->getSubExpr()->IgnoreParens());
+    return Array && Array->getCastKind() == CK_ArrayToPointerDecay && isOwn(Array->getSubExpr());
+  }
+  if (const auto *Cast = dyn_cast<CastExpr>(E); Cast && Cast->getCastKind() == CK_NoOp)
+    return isOwn(Cast->getSubExpr());
+  if (isa<UnaryOperator, BinaryOperator>(E)) { // `++i` and `i = 0` are variables, too
+    auto Accessed = accessedBy(E);
+    return !Accessed.empty() && isOwn(Accessed.front());
+  }
+  return isa<MaterializeTemporaryExpr>(E);
+}
+
+/// What ends soon, whatever other threads do, and touches no memory that they may touch: nobody can
+/// tell then whether the grid met at the call.
 class QuickCode {
 public:
   explicit QuickCode(ASTContext &Context) : Context(Context) {}
@@ -79,6 +132,8 @@ public:
   bool isQuick(const Stmt *S) {
     if (const auto *E = dyn_cast<Expr>(S);
         E && (E->getType().isVolatileQualified() || E->getType()->isAtomicType()))
+      return false;
+    if (!llvm::all_of(accessedBy(S), [](const Expr *E) { return isOwn(E); }))
       return false;
     if (const auto *E = dyn_cast<CallExpr>(S))
       return isQuickCall(E);

@@ -3,7 +3,8 @@
 //
 // Invariant: from just behind a followed call, every path of its function comes to another call of
 // grid scope that takes what was left, and nothing on the way waits for anybody, calls what is not
-// known to end soon, or goes round. What cannot be shown is not followed.
+// known to end soon, goes round, or touches memory that other threads may touch: that the blocks do
+// not meet at the call makes no difference. What cannot be shown is not followed.
 #pragma once
 
 #include "ScopeAnalysis.h"
