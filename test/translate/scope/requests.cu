@@ -25,8 +25,8 @@ __global__ void k(double *buf, int n, int left, int right) {
     MPI_Test(&shared, &done, MPI_STATUS_IGNORE);
 }
 //--- check
-CHECK: in.cu:6: MPI_Irecv: grid scope, queue: control and arguments are the same for all threads{{$}}
-CHECK-NEXT: in.cu:8: MPI_Isend: grid scope, queue: control and arguments are the same for all threads{{$}}
+CHECK: in.cu:6: MPI_Irecv: grid scope, queue: control and arguments are the same for all threads; left to the next call{{$}}
+CHECK-NEXT: in.cu:8: MPI_Isend: grid scope, queue: control and arguments are the same for all threads; left to the next call{{$}}
 CHECK-NEXT: in.cu:9: MPI_Waitall: grid scope, queue: control and arguments are the same for all threads{{$}}
 CHECK-NEXT: in.cu:11: MPI_Isend: thread scope, queue: `buf + threadIdx.x` depends on `threadIdx.x` (line 11){{$}}
 CHECK-NEXT: in.cu:12: MPI_Wait: thread scope, queue: `&own` depends on `MPI_Isend` (line 11), which is called once for each thread{{$}}

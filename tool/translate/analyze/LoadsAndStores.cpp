@@ -30,7 +30,8 @@ Place seenAs(Place Target, QualType Type) {
   return Target;
 }
 
-/// Nobody writes through it, or to what it leads to, while the kernel runs.
+} // namespace
+
 bool isReadOnly(const clang::ValueDecl *Root) {
   const auto *Variable = llvm::dyn_cast_if_present<clang::VarDecl>(Root);
   if (!Variable)
@@ -43,8 +44,6 @@ bool isReadOnly(const clang::ValueDecl *Root) {
   return Type.isRestrictQualified() && Type->isPointerType() &&
          Type->getPointeeType().isConstQualified();
 }
-
-} // namespace
 
 Value Interpreter::load(const Value &Address, QualType Type, const Expr *E) {
   Value Result = Value::undefined();

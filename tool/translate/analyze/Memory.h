@@ -70,6 +70,10 @@ struct Access {
   bool mayChange(const Access &Load) const;
 };
 
+/// Nobody writes to the variable or, of a parameter, through it or to what it leads to, while the
+/// kernel runs.
+bool isReadOnly(const clang::ValueDecl *Root);
+
 /// What holds at one point of one function, on the paths that lead there.
 struct State {
   bool Reached = false;

@@ -1,5 +1,6 @@
 // From the translation unit to its scopes: find the kernels, interpret each, make specialisations.
 #include "ScopeAnalysis.h"
+#include "FollowedCalls.h"
 #include "Specialise.h"
 #include "clang/AST/DynamicRecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
@@ -114,6 +115,7 @@ std::optional<ScopeResult> analyzeScopes(clang::ASTContext &Context,
     return std::nullopt;
   ScopeResult Result = Versions.finish();
   Result.Exported = std::move(Found.Exported);
+  findFollowedCalls(Context, Result);
   return Result;
 }
 

@@ -57,6 +57,8 @@ struct ScopedCall {
   std::string Caller = {};
   /// Nonblocking: the local variable that the message is received into, if any.
   std::string ReceivesInto = {};
+  /// Nonblocking, of grid scope: may be left to the next call, see FollowedCalls.h.
+  bool Followed = false;
 };
 
 /// One call, in one specialisation, of a device function that reaches MPI.

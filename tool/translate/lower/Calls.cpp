@@ -1,6 +1,8 @@
 // MPI calls in device code, and copies of device functions that make them under several scopes.
 //
 //   MPI_Send(buf, n, ...)   becomes   ::gmpi::grid::MPI_Send({file, line}, buf, n, ...)
+//
+// A call that may be left to the next one is ::gmpi::grid::followed's.
 #include "../Precompiled.h"
 #include "../analyze/SpecialFunctions.h"
 #include "../emit/LineDirective.h"
@@ -107,8 +109,11 @@ void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
     }
     // What ends the program needs no meeting: in segments there is none.
     bool Alone = !Left.empty() && Call.Value == Scope::Grid;
+    std::string Group = spelling(Alone ? Scope::Thread : Call.Value).str();
+    if (Call.Followed && !Alone)
+      Group += "::followed";
     rewriteCall(L, Changes, Written->second->Call, Written->second->NameLoc, "MPI_" + Call.Function,
-                spelling(Alone ? Scope::Thread : Call.Value));
+                Group);
   }
   for (const CalleeUse &Use : S.Callees)
     if (Use.Specialisation != 0 &&

@@ -20,6 +20,7 @@ struct CallReport {
   bool Queue = true, Split = false; ///< the lowerings that it has
   std::string NotSplit = {};        ///< why not, where others of its scope are
   std::vector<Kept> Variables = {}; ///< split: those in scope that need something
+  bool Followed = false;            ///< see ScopedCall
 };
 
 std::string why(const FrameVariable &V) {
@@ -76,6 +77,7 @@ std::vector<CallReport> callReports(const Lowering &L) {
         Result.push_back({Where.position(Call.Loc), "MPI_" + Call.Function,
                           F.Function->getNameAsString(),
                           Call.Local ? "local" : spelling(Call.Value).str(), Call.Why});
+        Result.back().Followed = Call.Followed;
         if (L.Split)
           Result.back().NotSplit = L.Split->singles().whyNot(F.Function, I, Call);
       }
@@ -135,6 +137,8 @@ void printRemarks(const Lowering &L) {
       llvm::errs() << ": " << Call.Why;
     if (!Call.NotSplit.empty())
       llvm::errs() << "; it stays with the queue: " << Call.NotSplit;
+    if (Call.Followed && Call.Queue)
+      llvm::errs() << "; left to the next call";
     llvm::errs() << liveAcross(Call) << "\n";
   }
 }
@@ -169,6 +173,8 @@ std::string jsonReport(const Lowering &L) {
                            {"scope", Call.Scope},        {"why", Call.Why}};
     if (!Call.NotSplit.empty())
       One["notSplit"] = Call.NotSplit;
+    if (Call.Followed && Call.Queue)
+      One["leftToNext"] = true;
     if (Call.Split) {
       llvm::json::Array Variables;
       for (const Kept &V : Call.Variables)

@@ -1,0 +1,72 @@
+// Nobody can tell whether the grid met at a call that was left: what other threads may have written
+// before it, or may read, is not touched between it and the next. Its own variables, and what nobody
+// changes, a thread may touch.
+// RUN: rm -rf %t && split-file %s %t && cd %t
+// RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu
+// RUN: FileCheck --input-file=out.cu check
+// RUN: %compile-cuda out.cu
+// RUN: %gmpi-translate --device=cpu in.cu -o cpu.cu
+// RUN: FileCheck --input-file=cpu.cu check
+// RUN: %compile-cpu cpu.cu
+
+//--- in.cu
+#include <mpi.h>
+struct Halo {
+  int *cells, peer[2];
+  __device__ void exchange() {
+    MPI_Request r;
+    MPI_Irecv(cells, 1, MPI_INT, peer[0], 10, MPI_COMM_WORLD, &r);
+    MPI_Isend(cells, 1, MPI_INT, peer[1], 11, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+  }
+};
+__constant__ int tags[2];
+__device__ int counter;
+
+__global__ void own(int *b, Halo halo, const int *__restrict__ peers) {
+  MPI_Request r;
+  int local[2] = {1, 2};
+  MPI_Irecv(&b[local[0]], 1, MPI_INT, 1, 20, MPI_COMM_WORLD, &r);
+  MPI_Isend(halo.cells, 1, MPI_INT, halo.peer[1], tags[1], MPI_COMM_WORLD, &r);
+  local[1] += blockDim.x;
+  MPI_Isend(b, 1, MPI_INT, peers[2], 21, MPI_COMM_WORLD, &r);
+  MPI_Wait(&r, MPI_STATUS_IGNORE);
+  halo.exchange();
+}
+__global__ void others(int *b, int *n, Halo *halo) {
+  MPI_Request r;
+  __shared__ int tile[32];
+  if (threadIdx.x == 0 && blockIdx.x == 0)
+    *n = 1;
+  MPI_Irecv(b, 1, MPI_INT, 1, 30, MPI_COMM_WORLD, &r);
+  MPI_Isend(b, *n, MPI_INT, 1, 31, MPI_COMM_WORLD, &r);
+  b[threadIdx.x] = 1;
+  MPI_Irecv(b, 1, MPI_INT, 1, 32, MPI_COMM_WORLD, &r);
+  int first = n[1];
+  MPI_Irecv(b, 1, MPI_INT, 1, 33, MPI_COMM_WORLD, &r);
+  first += counter;
+  MPI_Irecv(b, 1, MPI_INT, 1, 34, MPI_COMM_WORLD, &r);
+  tile[threadIdx.x] = first;
+  MPI_Irecv(b, 1, MPI_INT, 1, 35, MPI_COMM_WORLD, &r);
+  Halo copy = *halo;
+  MPI_Irecv(b, 1, MPI_INT, 1, 36, MPI_COMM_WORLD, &r);
+  halo[1] = copy;
+  MPI_Irecv(b, 1, MPI_INT, 1, 37, MPI_COMM_WORLD, &r);
+  int &alias = n[2];
+  ++alias;
+  MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+//--- check
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} peer[0], 10,
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} peer[1], 11,
+CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 20,
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} halo.peer[1], tags[1],
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} peers[2], 21,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 30,
+CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} 1, 31,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 32,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 33,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 34,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 35,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 36,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 37,

@@ -1,0 +1,301 @@
+// Walks control flow graphs: of functions with such calls, and of the small functions between them.
+#include "FollowedCalls.h"
+#include "../Precompiled.h"
+#include "../model/Model.h"
+#include "GridPaths.h"
+#include "KnownFunctions.h"
+#include "Memory.h"
+#include "MpiReach.h"
+#include "SpecialFunctions.h"
+#include "clang/Analysis/CFG.h"
+#include "clang/Basic/Builtins.h"
+
+namespace gmpi::translate {
+
+using namespace clang;
+
+namespace {
+
+enum class Step { Passes, Arrives, Stops };
+
+/// Whether all paths of a graph arrive, from a place on. A block arrives once all that follow it
+/// do: one that goes round never does.
+class Arrivals {
+public:
+  using Look = llvm::function_ref<Step(const CFGElement &)>;
+
+  Arrivals(const CFG &Graph, bool AtExit, Look What) {
+    if (AtExit)
+      Arriving.insert(&Graph.getExit());
+    for (bool Changed = true; Changed;) {
+      Changed = false;
+      for (const CFGBlock *Block : Graph)
+        if (!Arriving.count(Block) && from(*Block, 0, What)) {
+          Arriving.insert(Block);
+          Changed = true;
+        }
+    }
+  }
+
+  bool from(const CFGBlock &Block, size_t Element, Look What) const {
+    for (; Element < Block.size(); ++Element)
+      if (Step Next = What(Block[Element]); Next != Step::Passes)
+        return Next == Step::Arrives;
+    bool Any = false;
+    for (const CFGBlock *To : Block.succs()) { // null: an edge that nobody takes
+      if (To && !Arriving.count(To))
+        return false;
+      Any |= To != nullptr;
+    }
+    return Any;
+  }
+
+private:
+  std::set<const CFGBlock *> Arriving;
+};
+
+std::unique_ptr<CFG> graphOf(const FunctionDecl *Function, ASTContext &Context) {
+  CFG::BuildOptions Options;
+  Options.setAllAlwaysAdd();
+  Options.AddInitializers = true;
+  Options.AddImplicitDtors = true;
+  Options.AddTemporaryDtors = true;
+  Options.AssumeReachableDefaultInSwitchStatements = true; // by a value that has no enumerator
+  return CFG::buildCFG(Function, Function->getBody(), &Context, Options);
+}
+
+/// What an expression reads or writes, its operands' own accesses left out.
+llvm::SmallVector<const Expr *, 2> accessedBy(const Stmt *S) {
+  if (const auto *Cast = dyn_cast<CastExpr>(S); Cast && Cast->getCastKind() == CK_LValueToRValue)
+    return {Cast->getSubExpr()};
+  if (const auto *E = dyn_cast<BinaryOperator>(S); E && E->isAssignmentOp())
+    return {E->getLHS()};
+  if (const auto *E = dyn_cast<UnaryOperator>(S); E && E->isIncrementDecrementOp())
+    return {E->getSubExpr()};
+  if (const auto *E = dyn_cast<CXXConstructExpr>(S);
+      E && E->getConstructor()->isCopyOrMoveConstructor())
+    return {E->getArg(0)};
+  if (const auto *E = dyn_cast<CXXOperatorCallExpr>(S); E && E->isAssignmentOp())
+    return {E->getArg(0), E->getArg(1)};
+  return {};
+}
+
+/// The thread's own variable, or one that nobody changes.
+bool isOwn(const ValueDecl *Declaration) {
+  const auto *V = dyn_cast<VarDecl>(Declaration);
+  if (!V || V->getType()->isReferenceType())
+    return false;
+  return V->hasLocalStorage() || isReadOnly(V) || builtinVariable(V);
+}
+
+/// `const T *__restrict__`
+bool isReadOnlyParameter(const Expr *E) {
+  const auto *Name = dyn_cast<DeclRefExpr>(E);
+  return Name && isa<ParmVarDecl>(Name->getDecl()) && isReadOnly(Name->getDecl());
+}
+
+bool isOwn(const Expr *E) {
+  E = E->IgnoreParens();
+  if (const auto *Name = dyn_cast<DeclRefExpr>(E))
+    return isOwn(Name->getDecl());
+  if (const auto *Member = dyn_cast<MemberExpr>(E))
+    return !Member->isArrow() && isOwn(Member->getBase());
+  if (const auto *Element = dyn_cast<ArraySubscriptExpr>(E)) {
+    const auto *Array = dyn_cast<CastExpr>(Element->getBase()->IgnoreParens());
+    if (Array && Array->getCastKind() == CK_LValueToRValue) // a pointer
+      return isReadOnlyParameter(Array->getSubExpr()->IgnoreParens());
+    return Array && Array->getCastKind() == CK_ArrayToPointerDecay && isOwn(Array->getSubExpr());
+  }
+  if (const auto *Cast = dyn_cast<CastExpr>(E); Cast && Cast->getCastKind() == CK_NoOp)
+    return isOwn(Cast->getSubExpr());
+  if (isa<UnaryOperator, BinaryOperator>(E)) { // `++i` and `i = 0` are variables, too
+    auto Accessed = accessedBy(E);
+    return !Accessed.empty() && isOwn(Accessed.front());
+  }
+  return isa<MaterializeTemporaryExpr>(E);
+}
+
+/// What ends soon, whatever other threads do, and touches no memory that they may touch: nobody can
+/// tell then whether the grid met at the call.
+class QuickCode {
+public:
+  explicit QuickCode(ASTContext &Context) : Context(Context) {}
+
+  bool isQuick(const CFGElement &Element) {
+    if (Element.getAs<CFGInitializer>()) // its expressions come before it
+      return true;
+    auto Statement = Element.getAs<CFGStmt>();
+    return Statement && isQuick(Statement->getStmt());
+  }
+
+  /// Its operands left out: elements of their own.
+  bool isQuick(const Stmt *S) {
+    if (const auto *E = dyn_cast<Expr>(S);
+        E && (E->getType().isVolatileQualified() || E->getType()->isAtomicType()))
+      return false;
+    if (!llvm::all_of(accessedBy(S), [](const Expr *E) { return isOwn(E); }))
+      return false;
+    if (const auto *E = dyn_cast<CallExpr>(S))
+      return isQuickCall(E);
+    if (const auto *E = dyn_cast<CXXConstructExpr>(S))
+      return E->getConstructor()->isTrivial() || isQuick(E->getConstructor());
+    if (const auto *Declaration = dyn_cast<DeclStmt>(S))
+      return llvm::all_of(Declaration->decls(), [](const Decl *D) {
+        const auto *V = dyn_cast<VarDecl>(D);
+        return !V || !(V->isStaticLocal() || isa<DecompositionDecl>(V));
+      });
+    return isComputation(S);
+  }
+
+private:
+  static bool isComputation(const Stmt *S) {
+    return isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr, CXXThisExpr>(S) ||
+           isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, StringLiteral>(S) ||
+           isa<CXXBoolLiteralExpr, CXXNullPtrLiteralExpr, GNUNullExpr, ConstantExpr>(S) ||
+           isa<ParenExpr, UnaryOperator, BinaryOperator, AbstractConditionalOperator>(S) ||
+           (isa<CastExpr>(S) && !isa<CXXDynamicCastExpr>(S)) ||
+           isa<InitListExpr, ImplicitValueInitExpr, CXXScalarValueInitExpr>(S) ||
+           isa<MaterializeTemporaryExpr, ExprWithCleanups, SubstNonTypeTemplateParmExpr>(S) ||
+           isa<UnaryExprOrTypeTraitExpr, TypeTraitExpr, SizeOfPackExpr>(S) ||
+           // threadIdx.x
+           isa<PseudoObjectExpr, MSPropertyRefExpr, OpaqueValueExpr>(S) ||
+           isa<ReturnStmt, NullStmt>(S);
+  }
+
+  bool isQuickCall(const CallExpr *E) {
+    const FunctionDecl *Callee = E->getDirectCallee();
+    if (!Callee || isVirtualCall(E))
+      return false;
+    const auto &Builtins = Context.BuiltinInfo;
+    if (unsigned Id = Callee->getBuiltinID(); Id && !Builtins.isPredefinedLibFunction(Id))
+      return Builtins.isConst(Id);
+    return Callee->isTrivial() || isQuick(Callee);
+  }
+
+  /// Looks into constexpr functions, and those by which Clang's headers read threadIdx and the
+  /// like.
+  bool isQuick(const FunctionDecl *Function) {
+    const FunctionDecl *Definition = definitionOf(Function);
+    if (!Definition || Definition->isDependentContext() || isLambda(Definition))
+      return false;
+    bool ReadsIndex =
+        Definition->getIdentifier() && Definition->getName().starts_with("__fetch_builtin_");
+    if (!Definition->isConstexpr() && !ReadsIndex)
+      return false;
+    auto [Slot, New] = Known.try_emplace(Definition, false); // what calls itself
+    if (!New)
+      return Slot->second;
+    auto Graph = graphOf(Definition, Context);
+    auto Look = [this](const CFGElement &E) { return isQuick(E) ? Step::Passes : Step::Stops; };
+    return Slot->second = Graph && Arrivals(*Graph, true, Look).from(Graph->getEntry(), 0, Look);
+  }
+
+  ASTContext &Context;
+  std::map<const FunctionDecl *, bool> Known;
+};
+
+bool mayBeLeft(const ScopedCall &Call) {
+  return Call.Value == Scope::Grid && (Call.Function == "Irecv" || Call.Function == "Isend");
+}
+
+bool takesWhatIsLeft(const ScopedCall &Call) {
+  return mayBeLeft(Call) ||
+         (Call.Value == Scope::Grid && (Call.Function == "Wait" || Call.Function == "Waitall"));
+}
+
+class FollowedCallFinder {
+public:
+  explicit FollowedCallFinder(ASTContext &Context) : Context(Context), Code(Context) {}
+
+  void find(const FunctionDecl *Written, Specialisation &S) {
+    if (llvm::none_of(S.Calls, mayBeLeft))
+      return;
+    Calls.clear();
+    Followed.clear();
+    for (const ScopedCall &Call : S.Calls)
+      Calls[Call.Loc] = &Call;
+    for (const FunctionDecl *Instance : instancesOf(Written))
+      if (!lookInto(Instance))
+        return;
+    for (ScopedCall &Call : S.Calls)
+      if (auto Found = Followed.find(Call.Loc); Found != Followed.end())
+        Call.Followed = Found->second;
+  }
+
+private:
+  bool lookInto(const FunctionDecl *Instance) {
+    if (Instance->isDependentContext())
+      return false;
+    auto Graph = graphOf(Instance, Context);
+    if (!Graph)
+      return false;
+    Wholes.clear();
+    findWholes(Instance->getBody(), nullptr);
+    auto Look = [this](const CFGElement &E) { return step(E); };
+    Arrivals Of(*Graph, false, Look);
+    for (const CFGBlock *Block : *Graph)
+      for (size_t I = 0; I < Block->size(); ++I)
+        if (const ScopedCall *Call = callAt((*Block)[I]); Call && mayBeLeft(*Call)) {
+          bool Here = step((*Block)[I]) == Step::Arrives && Of.from(*Block, I + 1, Look);
+          auto [Slot, New] = Followed.try_emplace(Call->Loc, Here);
+          Slot->second &= Here;
+        }
+    return true;
+  }
+
+  /// The outermost expressions that calls stand in.
+  void findWholes(const Stmt *S, const Expr *Whole) {
+    if (!S || isa<LambdaExpr>(S))
+      return;
+    if (!Whole)
+      Whole = dyn_cast<Expr>(S);
+    if (isa<CallExpr>(S))
+      Wholes[S] = Whole;
+    for (const Stmt *Child : S->children())
+      findWholes(Child, Whole);
+  }
+
+  const ScopedCall *callAt(const CFGElement &Element) const {
+    auto Statement = Element.getAs<CFGStmt>();
+    const auto *E = Statement ? dyn_cast<CallExpr>(Statement->getStmt()) : nullptr;
+    if (!E || !mpiFunctionOf(E->getDirectCallee()))
+      return nullptr;
+    auto Found = Calls.find(nameLocation(E, Context.getSourceManager()));
+    return Found == Calls.end() ? nullptr : Found->second;
+  }
+
+  Step step(const CFGElement &Element) {
+    if (const ScopedCall *Call = callAt(Element)) {
+      const Stmt *E = Element.castAs<CFGStmt>().getStmt();
+      auto Whole = Wholes.find(E);
+      bool Arrives = takesWhatIsLeft(*Call) && Whole != Wholes.end() && isAlone(Whole->second, E);
+      return Arrives ? Step::Arrives : Step::Stops;
+    }
+    return Code.isQuick(Element) ? Step::Passes : Step::Stops;
+  }
+
+  /// The graph has one order of what stands beside a call; the compiler may choose another.
+  bool isAlone(const Stmt *Part, const Stmt *Call) {
+    return !Part || Part == Call ||
+           (Code.isQuick(Part) && llvm::all_of(Part->children(), [&](const Stmt *Child) {
+              return isAlone(Child, Call);
+            }));
+  }
+
+  ASTContext &Context;
+  QuickCode Code;
+  std::map<SourceLocation, const ScopedCall *> Calls;
+  std::map<SourceLocation, bool> Followed;
+  std::map<const Stmt *, const Expr *> Wholes;
+};
+
+} // namespace
+
+void findFollowedCalls(ASTContext &Context, ScopeResult &Scopes) {
+  FollowedCallFinder Finder(Context);
+  for (ScopedFunction &F : Scopes.Functions)
+    for (Specialisation &S : F.Specialisations)
+      Finder.find(F.Function, S);
+}
+
+} // namespace gmpi::translate
