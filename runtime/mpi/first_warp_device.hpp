@@ -126,8 +126,8 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
 /// Whether the block that makes a grid's call makes those first that have been left to it
 /// (../peer/series_device.hpp).
 template <Function F>
-constexpr bool ends_series = F == Function::Isend || F == Function::Irecv || F == Function::Wait ||
-                             F == Function::Waitall;
+constexpr bool ends_series =
+    F == Function::Isend || F == Function::Irecv || F == Function::Wait || F == Function::Waitall;
 
 /// Arrives at a grid's call, for the block. Returns whether the block is to make it, or to wait for
 /// its round; else `begun` says how far it has come. `meanwhile` needs nothing of the other blocks.
@@ -150,7 +150,7 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
       block.command = command;
       if (command != GridCommand::lead) {
         if constexpr (ends_series<F>)
-          block.series.count = 0; // who makes the call has made those
+          block.series.count = 0;           // who makes the call has made those
         if (command != GridCommand::answer) // nothing has been written for this block
           acquire_device();
         if (kind_of(F) != Kind::collective || command != GridCommand::await)

@@ -40,10 +40,10 @@ struct LeftCall {
 /// Those that a block has left, the same in all of its grid. In the block's shared memory.
 struct Series {
   static constexpr std::uint32_t most = ReadyRequests::most;
-  std::uint32_t next;  ///< call's number in its launch
-  std::uint32_t count; ///< calls that have not been made yet: the last so many numbers
-  std::uint32_t made;  ///< while this block makes them: the first so many have been
-  bool keeps;          ///< the same: its rank keeps messages
+  std::uint32_t next;     ///< call's number in its launch
+  std::uint32_t count;    ///< calls that have not been made yet: the last so many numbers
+  std::uint32_t made;     ///< while this block makes them: the first so many have been
+  bool keeps;             ///< the same: its rank keeps messages
   std::uint32_t to_carry; ///< the same: what all of the block are to write or read; bits by place
   // While it waits for all of them, bits by place in `call`:
   std::uint32_t open;  ///< receives whose messages have not been found

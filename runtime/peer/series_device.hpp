@@ -81,8 +81,30 @@ GMPI_NOINLINE void fill_ready(BlockTeam team) {
 
 // --- leaving a call ---
 
-/// Notes a call, if it is one that can be left: of a predefined datatype and up to eager_bytes, on a
-/// communicator whose messages kernels carry, as MPI wants it. Returns its request's number,
+/// Adds a call to those that have been left. `known`: whom it sends to, or receives from; `number`:
+/// its request's. One thread.
+GMPI_DEVICE void add_left(Series &series, const Source &known, void *data, unsigned long long bytes,
+                          int elements, int tag, bool sends, std::uint32_t number) {
+  const auto request = decode_request(request_of_number(number));
+  const std::uint32_t place = series.count;
+  LeftCall &call = series.call[place];
+  call.comm = known.its;
+  call.data = data;
+  call.datatype = known.datatype;
+  call.bytes = bytes;
+  call.count = elements;
+  call.rank = known.source;
+  call.tag = tag;
+  call.sends = sends;
+  call.over = false;
+  call.slot = request.slot;
+  call.serial = request.serial;
+  series.count = place + 1;
+  ++series.next;
+}
+
+/// Notes a call, if it is one that can be left: of a predefined datatype and up to eager_bytes, on
+/// a communicator whose messages kernels carry, as MPI wants it. Returns its request's number,
 /// cannot_be_left, or lacks_request. One thread.
 template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
   constexpr bool sends = F == Function::Isend;
@@ -105,18 +127,13 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
       return cannot_be_left;
   }
   const std::uint64_t bytes = static_cast<std::uint64_t>(count) * known.extent;
-  if (bytes > eager_bytes || (sends ? tag < 0 || tag > context.tag_upper_bound
-                                    : tag < 0 && tag != MPI_ANY_TAG))
+  if (bytes > eager_bytes ||
+      (sends ? tag < 0 || tag > context.tag_upper_bound : tag < 0 && tag != MPI_ANY_TAG))
     return cannot_be_left;
   const std::uint32_t number = await_ready(*block.launch, series.next);
   if (number == cannot_be_left)
     return lacks_request;
-  const auto request = decode_request(request_of_number(number));
-  series.call[series.count] = {known.its, data, datatype, bytes,        count,
-                               rank,      tag,  sends,    request.slot, request.serial,
-                               false};
-  ++series.count;
-  ++series.next;
+  add_left(series, known, data, bytes, count, tag, sends, number);
   return number;
 }
 
@@ -189,28 +206,13 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
     const std::uint32_t number = series.ready[next % Series::most];
     __syncwarp(); // all have looked
     if (lane_index() == 0) {
-      leaves = count < Series::most && !series.ended && rank >= 0 && elements >= 0 &&
-               !is_local(data) && !is_shared(data) && bytes <= eager_bytes &&
-               is_source(known, a.comm, rank, datatype) &&
-               (sends ? tag >= 0 && tag <= context.tag_upper_bound
-                      : tag >= 0 || tag == MPI_ANY_TAG) &&
-               number != cannot_be_left;
+      leaves =
+          count < Series::most && !series.ended && rank >= 0 && elements >= 0 && !is_local(data) &&
+          !is_shared(data) && bytes <= eager_bytes && is_source(known, a.comm, rank, datatype) &&
+          (sends ? tag >= 0 && tag <= context.tag_upper_bound : tag >= 0 || tag == MPI_ANY_TAG) &&
+          number != cannot_be_left;
       if (leaves) {
-        const auto request = decode_request(request_of_number(number));
-        LeftCall &call = series.call[count];
-        call.comm = known.its;
-        call.data = data;
-        call.datatype = datatype;
-        call.bytes = bytes;
-        call.count = elements;
-        call.rank = rank;
-        call.tag = tag;
-        call.sends = sends;
-        call.slot = request.slot;
-        call.serial = request.serial;
-        call.over = false;
-        series.count = count + 1;
-        series.next = next + 1;
+        add_left(series, known, data, bytes, elements, tag, sends, number);
         series.given = number;
       }
     }
@@ -321,9 +323,9 @@ GMPI_DEVICE bool find_places(const LaunchState &launch, const Series &series, Pl
     places.route = launch.routes.route[places.route_index];
   Route &route = places.route;
   const auto bytes = static_cast<std::uint32_t>(call.bytes);
-  bool usual = !places.sends ||
-               (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
-                is_in_words(call.data, bytes));
+  bool usual =
+      !places.sends || (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
+                        is_in_words(call.data, bytes));
   GMPI_NO_UNROLL
   for (unsigned those = __ballot_sync(whole_warp, places.sends); those != 0; those &= those - 1) {
     const std::uint32_t j = __ffs(static_cast<int>(those)) - 1;
@@ -365,7 +367,8 @@ GMPI_DEVICE void take_places(State &state, LaunchState &launch, Series &series,
 
 /// Makes all calls that have been left, in the usual case: those that receive are posted, and those
 /// that send have taken their places. Returns over; or spanning, where all of the block are to
-/// write series.to_carry; or nothing, and nothing has happened. The block's first warp, whole; it calls no function.
+/// write series.to_carry; or nothing, and nothing has happened. The block's first warp, whole; it
+/// calls no function.
 GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t lane = lane_index(), count = series.count, next = series.next;
   LeftCall &call = series.call[lane % Series::most];
@@ -513,9 +516,9 @@ GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
   const bool by_warp = BlockTeam::has_warp();
   GMPI_NO_UNROLL
   for (;;) {
-    Begun begun = by_warp ? tell_all(thread_index() < 32 ? send_left(state, series, share)
-                                                         : Begun::over)
-                          : send_left_together(team, series, count, share);
+    Begun begun =
+        by_warp ? tell_all(thread_index() < 32 ? send_left(state, series, share) : Begun::over)
+                : send_left_together(team, series, count, share);
     if (begun == Begun::over)
       break;
     if (begun == Begun::spanning || begun == Begun::bundling) {

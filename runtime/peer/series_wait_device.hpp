@@ -122,7 +122,8 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
     for (std::uint32_t those = ranks; those != 0 && usual; those &= those - 1) {
       const std::uint32_t its = __ffs(static_cast<int>(those)) - 1;
       const std::uint32_t from = of_lane(peer, its);
-      std::uint64_t *const both[] = {pointer_of_lane(rings[0], its), pointer_of_lane(rings[1], its)};
+      std::uint64_t *const both[] = {pointer_of_lane(rings[0], its),
+                                     pointer_of_lane(rings[1], its)};
       Position now{of_lane(at.common, its), of_lane(at.owned, its)};
       LookAsWarp look;
       look.load(both, now);

@@ -27,9 +27,8 @@ struct SpanWindow {
   /// Of a message whose first slot is number `first`.
   GMPI_DEVICE SpanWindow(std::uint64_t *ring, unsigned char *data, unsigned long long first,
                          std::uint32_t bytes)
-      : ring(ring), data(data), base(static_cast<std::uint32_t>(first) % channel_slots *
-                                         slot_packets +
-                                     header_packets),
+      : ring(ring), data(data),
+        base(static_cast<std::uint32_t>(first) % channel_slots * slot_packets + header_packets),
         lap(lap_of(first)), bytes(bytes) {}
   GMPI_DEVICE explicit SpanWindow(const Span &span)
       : SpanWindow(span.ring, span.data, span.first, span.bytes) {}

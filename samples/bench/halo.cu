@@ -1,6 +1,6 @@
 // A step of a stencil code's halo exchange in two and three dimensions: faces are packed, traded
-// with the neighbours in every direction by MPI_Sendrecv, and unpacked, all in one kernel; beside
-// the same with copies and MPI between two kernels.
+// with the neighbours in every direction, one after the other by MPI_Sendrecv or all at once, and
+// unpacked, all in one kernel; beside the same with copies and MPI between two kernels.
 #include "bench.h"
 
 #include <algorithm>
@@ -58,6 +58,23 @@ static __global__ void exchange(Halo h) {
                    h.in + from * h.face, h.face, MPI_DOUBLE, h.neighbour[from], side, h.comm,
                    MPI_STATUS_IGNORE);
     }
+    unpack(h.field, h.in, h.dims, h.n, h.face);
+  }
+}
+
+/// The same with all faces under way together.
+static __global__ void exchange_at_once(Halo h) {
+  for (int step = 0; step < h.steps; ++step) {
+    pack(h.field, h.out, h.dims, h.n, h.face);
+    MPI_Request requests[12];
+    int sides = 2 * h.dims;
+    for (int side = 0; side < sides; ++side) // what comes in by it has left by the opposite one
+      MPI_Irecv(h.in + side * h.face, h.face, MPI_DOUBLE, h.neighbour[side], side ^ 1, h.comm,
+                &requests[side]);
+    for (int side = 0; side < sides; ++side)
+      MPI_Isend(h.out + side * h.face, h.face, MPI_DOUBLE, h.neighbour[side], side, h.comm,
+                &requests[sides + side]);
+    MPI_Waitall(2 * sides, requests, MPI_STATUSES_IGNORE);
     unpack(h.field, h.in, h.dims, h.n, h.face);
   }
 }
@@ -167,11 +184,17 @@ void line(bench::Bench &bench, int dims, int n, const bench::KernelsComm &kernel
       bench::synchronize();
     });
   };
-  bench::Cell queue = kernel(h, "queue", "queue"), split = kernel(h, "split", "split"), peer;
+  bench::Cell queue = kernel(h, "queue", "queue"), split = kernel(h, "split", "split");
+  bench::Cell peer, at_once;
   if (kernels.available()) {
     Halo among = h;
     among.comm = kernels.get();
     peer = kernel(among, "queue", "peer");
+    at_once = measure(bench, among, "peer, at once", [&] {
+      bench::PreferredLowering preferred("queue");
+      exchange_at_once<<<with.blocks, with.threads>>>(among);
+      bench::synchronize();
+    });
   }
   bench::Cell by_hand = measure(bench, h, "classic", [&] { classic(h, with); });
   std::fill_n(with.in, packed, -1); // with.out is what classic has packed
@@ -181,7 +204,7 @@ void line(bench::Bench &bench, int dims, int n, const bench::KernelsComm &kernel
   });
   auto came = [&](int side, int k) { return with.in[side * h.face + k]; };
   bench.wrong("host MPI", wrong_cells(h, came), "cells");
-  bench.row({bytes, queue, split, peer, by_hand, hosts});
+  bench.row({bytes, queue, split, peer, at_once, by_hand, hosts});
 }
 
 } // namespace
@@ -196,6 +219,7 @@ void experiments::halo(bench::Bench &bench) {
                  {"queue", "us", Role::ours},
                  {"split", "us", Role::ours},
                  {"peer", "us", Role::ours},
+                 {"peer, at once", "us", Role::ours},
                  {"classic", "us", Role::peer},
                  {"host MPI", "us", Role::limit}},
                 kernels.why_not());

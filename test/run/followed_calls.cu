@@ -175,8 +175,8 @@ __global__ void waited_by_one(int *out, int *in, int n, int rank, int next, int 
   }
 }
 
-/// The last are left to their kernel's end, and to the host.
-__global__ void for_the_host(int *out, int *in, int n, int rank, int next, int previous,
+/// What is begun is left to another kernel.
+__global__ void for_another(int *out, int *in, int n, int rank, int next, int previous,
                              MPI_Comm comm, MPI_Request *kept) {
   for (int i = number(); i < n; i += numbers())
     out[i] = rank * 1000 + i;
@@ -245,7 +245,7 @@ int main(int argc, char **argv) {
       waited_by_one<<<blocks, 64>>>(out, in, n, rank, next, previous, comm, one.wrong.data());
       one.expect_none_wrong("waited for by one", n, blocks);
       test::Array<MPI_Request> kept(2);
-      for_the_host<<<blocks, 64>>>(out, in, n, rank, next, previous, comm, kept.data());
+      for_another<<<blocks, 64>>>(out, in, n, rank, next, previous, comm, kept.data());
       completed_later<<<blocks, 64>>>(kept.data());
       test::synchronize();
       const std::vector<unsigned char> bytes = one.in.read();
@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
       int wrong = 0;
       for (int i = 0; i < n; ++i)
         wrong += got[i] != previous * 1000 + i;
-      test::expect(wrong == 0, "for the host, %d of %d are wrong", wrong, n);
+      test::expect(wrong == 0, "for another kernel, %d of %d are wrong", wrong, n);
     }
   }
   // Two kernels at once, each with a communicator of its own.
