@@ -9,8 +9,8 @@ namespace gmpi::peer {
 /// Requests that a launch has ready for such calls: all of its blocks know which is the next. In
 /// its LaunchState; empty between launches.
 struct ReadyRequests {
-  static constexpr std::uint32_t most = 16;
-  std::uint32_t reserved; ///< so many slots are kept for them: most, or none
+  static constexpr std::uint32_t most = 32; // a warp's lanes
+  std::uint32_t reserved;                   ///< so many slots are kept for them: most, or none
   /// For call number i, i % most: the request's number, 0 where there is none, and in the high half
   /// i / most.
   unsigned long long place[most];
@@ -21,20 +21,25 @@ struct LeftCall {
   const Comm *comm;
   void *data;
   MPI_Datatype datatype;
-  unsigned long long bytes; ///< of data
+  std::uint32_t bytes; ///< of data
   int count, rank, tag;
-  bool sends;
   std::uint32_t slot, serial; ///< its request's
-  bool over;                  ///< it has been made
+  bool sends, over;           ///< it has been made
   // Its message, once its place in a channel is known:
-  std::uint64_t *ring;
-  unsigned long long first, end; ///< its slots
-  std::uint32_t carried;         ///< bytes of it
   bool dense;
-  std::uint64_t head, after; ///< of one that is sent: what its header says
-  std::uint32_t *freed;      ///< of one that is received: where its slots are given back
-  /// Of the first that receives from a rank: how far the channels from there have been read.
-  unsigned long long common, owned;
+  std::uint32_t carried; ///< bytes of it
+  std::uint64_t *ring;
+  unsigned long long first; ///< its first slot
+  union {
+    struct {
+      std::uint64_t head, after; ///< what its header says
+    } sent;
+    struct {
+      std::uint32_t *freed; ///< where its slots are given back
+      /// Of the first that receives from a rank: how far the channels from there have been read.
+      unsigned long long common, owned;
+    } received;
+  };
 };
 
 /// Those that a block has left, the same in all of its grid. In the block's shared memory.

@@ -91,7 +91,7 @@ GMPI_DEVICE void add_left(Series &series, const Source &known, void *data, unsig
   call.comm = known.its;
   call.data = data;
   call.datatype = known.datatype;
-  call.bytes = bytes;
+  call.bytes = static_cast<std::uint32_t>(bytes);
   call.count = elements;
   call.rank = known.source;
   call.tag = tag;
@@ -266,7 +266,14 @@ GMPI_DEVICE void note_made(State &state, LeftCall &call) {
   request.peer = comm.peer_of[call.rank];
   request.rank = call.rank;
   request.tag = call.tag;
-  request.header = {MessageKind::eager, comm.context, 0, 0, call.tag, call.carried, 0, false};
+  request.header = {MessageKind::eager,
+                    comm.context,
+                    0,
+                    0,
+                    call.tag,
+                    call.sends ? call.bytes : call.carried,
+                    0,
+                    false};
   note_state(request, RequestState::done);
   call.over = true;
 }
@@ -312,7 +319,7 @@ struct Places {
 /// has happened yet. Returns whether it is so for this lane.
 GMPI_DEVICE bool find_places(const LaunchState &launch, const Series &series, Places &places) {
   const std::uint32_t lane = lane_index(), count = series.count;
-  const LeftCall &call = series.call[lane % Series::most];
+  const LeftCall &call = series.call[lane];
   places.sends = lane < count && call.sends && !call.over;
   places.route_index = static_cast<std::uint32_t>(call.rank) % Routes::most;
   places.first = 0;
@@ -322,7 +329,7 @@ GMPI_DEVICE bool find_places(const LaunchState &launch, const Series &series, Pl
   if (places.sends)
     places.route = launch.routes.route[places.route_index];
   Route &route = places.route;
-  const auto bytes = static_cast<std::uint32_t>(call.bytes);
+  const std::uint32_t bytes = call.bytes;
   bool usual =
       !places.sends || (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
                         is_in_words(call.data, bytes));
@@ -351,7 +358,7 @@ GMPI_DEVICE void take_places(State &state, LaunchState &launch, Series &series,
   if (!places.sends)
     return;
   LeftCall &call = series.call[lane_index()];
-  const auto bytes = static_cast<std::uint32_t>(call.bytes);
+  const std::uint32_t bytes = call.bytes;
   increase_relaxed_device(places.route.order, places.slots * one_owned);
   count_call(state, bytes);
   if (places.last == lane_index())
@@ -359,9 +366,10 @@ GMPI_DEVICE void take_places(State &state, LaunchState &launch, Series &series,
   call.ring = places.route.out;
   call.first = places.first;
   call.carried = bytes;
-  call.head = static_cast<std::uint32_t>(call.tag) | std::uint64_t(places.route.context) << 32 |
-              (places.dense ? dense_bit : 0); // as pack_header()
-  call.after = common_of(order);
+  call.sent.head = static_cast<std::uint32_t>(call.tag) |
+                   std::uint64_t(places.route.context) << 32 |
+                   (places.dense ? dense_bit : 0); // as pack_header()
+  call.sent.after = common_of(order);
   call.dense = places.dense;
 }
 
@@ -371,7 +379,7 @@ GMPI_DEVICE void take_places(State &state, LaunchState &launch, Series &series,
 /// calls no function.
 GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t lane = lane_index(), count = series.count, next = series.next;
-  LeftCall &call = series.call[lane % Series::most];
+  LeftCall &call = series.call[lane];
   const bool receives = lane < count && !call.sends && !call.over;
   PostRing &posts = state.posts;
   SlotReserve &reserve = launch.reserve;
@@ -380,12 +388,11 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t end = load_relaxed_device(&posts.next);
   const std::uint32_t begin = load_relaxed_device(&posts.first);
   const std::uint32_t reserved = reserve.count;
-  const NewSlot spare = reserve.of[lane % SlotReserve::most]; // which one, the count tells
+  const NewSlot spare = reserve.of[lane]; // which one, the count tells
   Places places;
   bool usual = find_places(launch, series, places);
   // (Others may be posting, too; they are not so many.)
-  usual = usual && (!receives || (kept == 0 && end - begin + 32 < PostRing::places)) &&
-          reserved >= count;
+  usual = usual && (!receives || (kept == 0 && end - begin + 32 < PostRing::places));
   if (!__all_sync(whole_warp, usual))
     return Begun::nothing;
   const std::uint64_t order = places.sends ? load_relaxed_device(places.route.order) : 0;
@@ -395,12 +402,17 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
     increase_relaxed_device(&state.summary.posted, __popc(receiving));
     number = add_in_flight_device(&posts.next, __popc(receiving));
   }
-  const NewSlot slot{of_lane(spare.slot, reserved - 1 - lane),
-                     of_lane(spare.serial, reserved - 1 - lane)};
+  // Requests for later calls: from the reserve, or else as many as are at hand.
+  NewSlot slot{of_lane(spare.slot, reserved - 1 - lane),
+               of_lane(spare.serial, reserved - 1 - lane)};
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = reserved; i < count; ++i)
+    if (lane == i && !take_slot_at_once(context, slot))
+      slot.slot = 0;
   if (lane < count)
     put_ready(launch, next - count + lane + ReadyRequests::most, slot);
   if (lane == 0)
-    reserve.count = reserved - count;
+    reserve.count = reserved > count ? reserved - count : 0;
   if (receives)
     describe_post(state, *call.comm, call.rank, wanted_from(*call.comm, call.rank, call.tag),
                   call.data, call.bytes, {}, 0, {call.slot, call.serial});
@@ -430,9 +442,9 @@ template <bool reads>
 GMPI_DEVICE void carry_left(const LeftCall &call, std::uint32_t rank, std::uint32_t size) {
   if (!reads && rank < header_packets)
     store_packet(packet_at(call.ring, call.first, rank),
-                 rank == 0   ? call.head
+                 rank == 0   ? call.sent.head
                  : rank == 1 ? call.carried
-                             : call.after,
+                             : call.sent.after,
                  lap_of(call.first));
   const SpanWindow window(call.ring, static_cast<unsigned char *>(call.data), call.first,
                           call.carried);

@@ -37,7 +37,7 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
 /// nothing has happened. The block's first warp, whole.
 GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t lane = lane_index(), count = series.count;
-  const LeftCall &call = series.call[lane % Series::most];
+  const LeftCall &call = series.call[lane];
   const bool receives = lane < count && !call.sends;
   const Summary summary = look(state);
   const std::uint32_t peer = receives ? call.comm->peer_of[call.rank] : max_peers;
@@ -68,7 +68,7 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, LaunchState &l
 /// Takes hold of the channels from all ranks that something is to be received from. A warp, whole;
 /// false where somebody else holds one.
 GMPI_DEVICE bool hold_channels_of(State &state, Series &series, std::uint32_t peer) {
-  LeftCall &call = series.call[lane_index() % Series::most];
+  LeftCall &call = series.call[lane_index()];
   const bool is_first = (series.ranks >> lane_index() & 1) != 0;
   bool held = false;
   Position at{};
@@ -80,8 +80,8 @@ GMPI_DEVICE bool hold_channels_of(State &state, Series &series, std::uint32_t pe
   }
   if (__all_sync(whole_warp, held || !is_first)) {
     if (is_first) {
-      call.common = at.common;
-      call.owned = at.owned;
+      call.received.common = at.common;
+      call.received.owned = at.owned;
     }
     return true;
   }
@@ -97,7 +97,7 @@ GMPI_DEVICE bool hold_channels_of(State &state, Series &series, std::uint32_t pe
 GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   constexpr unsigned headers = header_packets;
   const std::uint32_t lane = lane_index();
-  LeftCall &call = series.call[lane % Series::most];
+  LeftCall &call = series.call[lane];
   const std::uint32_t ranks = series.ranks;
   std::uint32_t open = series.open;
   const bool receives = (open >> lane & 1) != 0, is_first = (ranks >> lane & 1) != 0;
@@ -106,7 +106,7 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   __syncwarp();
   if (series.made == 0 && !hold_channels_of(state, series, peer))
     return Begun::nothing;
-  Position at{call.common, call.owned};
+  Position at{call.received.common, call.received.owned};
   std::uint64_t *rings[2] = {nullptr, nullptr};
   if (is_first) {
     rings[0] = state.channels[peer].in;
@@ -155,10 +155,9 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
         if (lane == first) {
           call.ring = ring;
           call.first = next;
-          call.end = end;
           call.carried = bytes;
           call.dense = header.dense;
-          call.freed = state.channels[channel].in_freed;
+          call.received.freed = state.channels[channel].in_freed;
           call.over = true;
         }
         if (!by_warp)
@@ -180,8 +179,8 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   }
   const bool goes_on = unread != 0;
   if (is_first && goes_on) {
-    call.common = at.common;
-    call.owned = at.owned;
+    call.received.common = at.common;
+    call.received.owned = at.owned;
   } else if (is_first) {
     let_channels_go(state, peer, at);
   }
@@ -198,15 +197,16 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
 /// Gives the slots back of all that has been received. The same warp, once who waits has been told,
 /// or will not be until more has been done.
 GMPI_DEVICE void free_received(const Series &series, std::uint32_t count) {
-  const LeftCall &call = series.call[lane_index() % Series::most];
+  const LeftCall &call = series.call[lane_index()];
   if (lane_index() < count && !call.sends && call.over)
-    free_share(call.freed, call.first, call.end, 0, 1);
+    free_share(call.received.freed, call.first, call.first + slots_for(call.carried, call.dense), 0,
+               1);
 }
 
 /// All have been made and waited for: their requests are ready for other calls. The same warp.
 GMPI_DEVICE void end_series(Series &series, LaunchState &launch) {
   const std::uint32_t lane = lane_index(), count = series.count;
-  const LeftCall &call = series.call[lane % Series::most];
+  const LeftCall &call = series.call[lane];
   if (lane < count)
     put_ready(launch, series.next - count + lane + ReadyRequests::most, {call.slot, call.serial});
   __syncwarp();
@@ -217,7 +217,7 @@ GMPI_DEVICE void end_series(Series &series, LaunchState &launch) {
 /// What has been made of the calls stays so: it is noted for whoever waits. The same warp.
 GMPI_DEVICE void leave_rest(State &state, Series &series) {
   const std::uint32_t lane = lane_index(), count = series.count;
-  LeftCall &call = series.call[lane % Series::most];
+  LeftCall &call = series.call[lane];
   if (lane < count && (call.sends || call.over))
     note_made(state, call);
   __syncwarp();
