@@ -470,19 +470,25 @@ template <bool reads> GMPI_DEVICE void carry_left(const Series &series) {
     carry_left<reads>(series.call[__ffs(static_cast<int>(long_ones)) - 1], thread_index(),
                       block_threads());
 }
-/// Has the grid's messages to whom it has left some take routes, with slots for all of these. The
-/// first warp, whole.
+/// Has the grid's messages to whom it has left some take routes, with slots for all of these, and
+/// for those of a series like this behind them. The first warp, whole.
 GMPI_DEVICE void find_routes(State &state, const Series &series) {
+  const std::uint32_t count = series.count;
   GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < series.count; ++i)
-    if (const LeftCall &call = series.call[i]; call.sends && !call.over) {
-      unsigned long long slots = 0;
-      GMPI_NO_UNROLL
-      for (std::uint32_t j = i; j < series.count; ++j)
-        if (series.call[j].sends && series.call[j].rank == call.rank)
-          slots += slots_for(series.call[j].bytes);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const LeftCall &call = series.call[i];
+    unsigned long long slots = 0;
+    bool is_first = call.sends && !call.over; // to its rank
+    GMPI_NO_UNROLL
+    for (std::uint32_t j = 0; j < count; ++j)
+      if (const LeftCall &other = series.call[j];
+          other.sends && !other.over && other.rank == call.rank) {
+        is_first = is_first && j >= i;
+        slots += 2 * slots_for(other.bytes);
+      }
+    if (is_first)
       find_route<Scope::grid>(state, *call.comm, call.rank, call.datatype, slots, lane_index());
-    }
+  }
 }
 
 /// The same, one message, by all of a block where some of its threads have left. Returns sending,
