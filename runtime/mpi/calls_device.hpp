@@ -583,10 +583,10 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   namespace followed {                                                                             \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     static_assert(S == Scope::grid);                                                               \
-    if (const std::uint32_t number = quick::leave_quickly_##name(GMPI_LIST(GMPI_PASS, roles));     \
-        number != peer::cannot_be_left)                                                            \
+    const std::uint32_t number = quick::leave_quickly_##name(GMPI_LIST(GMPI_PASS, roles));         \
+    if (number != peer::cannot_be_left && number != peer::is_not_to_be_left)                       \
       return give_request(new_request, request_of_number(number));                                 \
-    if (quick::leave_##name(GMPI_LIST(GMPI_PASS, roles)))                                          \
+    if (number == peer::cannot_be_left && quick::leave_##name(GMPI_LIST(GMPI_PASS, roles)))        \
       return give_request(new_request, block_state().peer.result.request);                         \
     return device::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                               \
   }                                                                                                \

@@ -18,8 +18,8 @@ using gmpi::peer::LeftCall;
 using gmpi::peer::ReadyRequests;
 using gmpi::peer::Series;
 
-/// Of Series::given.
-constexpr std::uint32_t cannot_be_left = 0, lacks_request = ~0u;
+/// Of Series::given; and for calls of which that is known before the block's threads meet.
+constexpr std::uint32_t cannot_be_left = 0, lacks_request = ~0u, is_not_to_be_left = ~1u;
 
 /// Whether this block is to make them now.
 GMPI_DEVICE bool is_behind_others() { return block_state().series.count != 0; }
@@ -114,8 +114,7 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
   const int count = sends ? a.send_count : a.recv_count;
   const MPI_Datatype datatype = sends ? a.send_datatype : a.recv_datatype;
   void *const data = sends ? const_cast<void *>(a.send_buffer) : a.recv_buffer;
-  if (series.count == Series::most || series.ended || rank < 0 || count < 0 || is_local(data) ||
-      is_shared(data))
+  if (series.count == Series::most || series.ended)
     return cannot_be_left;
   const Source &known = block.sources[static_cast<std::uint32_t>(rank) % Source::most];
   if (!is_source(known, a.comm, rank, datatype)) {
@@ -140,8 +139,6 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
 /// Leaves a call to the next one, which comes at once, if it can be: then block.peer.result is what
 /// it returns. All of a block's threads.
 template <Function F> GMPI_DEVICE bool leave_to_next(const Arguments &a) {
-  if (context.peer == nullptr || grid_blocks() == 1 || returns_to_global<F>(a))
-    return false;
   const BlockTeam team = BlockTeam::meet();
   Series &series = block_state().series;
   const auto note = [&] {
@@ -182,33 +179,36 @@ GMPI_DEVICE void look_up_ready(const LaunchState &launch, Series &series) {
 }
 
 /// The same for a call like those before it, by a function that calls none: of what the block
-/// remembers. Returns its request's number, or else nothing has happened.
+/// remembers. Returns its request's number, or else nothing has happened: is_not_to_be_left, or
+/// cannot_be_left, where leave_to_next() may.
 template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a) {
   constexpr bool sends = F == Function::Isend;
-  if (context.peer == nullptr || grid_blocks() == 1 || returns_to_global<F>(a))
-    return cannot_be_left;
+  BlockState &block = block_state();
+  Series &series = block.series;
+  const int rank = sends ? a.dest : a.source, tag = sends ? a.send_tag : a.recv_tag;
+  const int elements = sends ? a.send_count : a.recv_count;
+  const MPI_Datatype datatype = sends ? a.send_datatype : a.recv_datatype;
+  void *const data = sends ? const_cast<void *>(a.send_buffer) : a.recv_buffer;
+  const Source &known = block.sources[static_cast<std::uint32_t>(rank) % Source::most];
+  // (What the block remembers changes between two barriers of a call alone.)
+  const bool is_known = is_source(known, a.comm, rank, datatype);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(elements) * known.extent;
+  if (context.peer == nullptr || grid_blocks() == 1 || returns_to_global<F>(a) || rank < 0 ||
+      elements < 0 || is_local(data) || is_shared(data) || (is_known && bytes > eager_bytes))
+    return is_not_to_be_left;
   const std::uint32_t threads = block_threads();
   if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
     return cannot_be_left;
-  BlockState &block = block_state();
-  Series &series = block.series;
   bool leaves = false;
   if (thread_index() < 32) {
     const std::uint32_t next = series.next, count = series.count;
     if (static_cast<std::int32_t>(next - series.known) >= 0 && count < Series::most)
       look_up_ready(*block.launch, series);
-    const int rank = sends ? a.dest : a.source, tag = sends ? a.send_tag : a.recv_tag;
-    const int elements = sends ? a.send_count : a.recv_count;
-    const MPI_Datatype datatype = sends ? a.send_datatype : a.recv_datatype;
-    void *const data = sends ? const_cast<void *>(a.send_buffer) : a.recv_buffer;
-    const Source &known = block.sources[static_cast<std::uint32_t>(rank) % Source::most];
-    const std::uint64_t bytes = static_cast<std::uint64_t>(elements) * known.extent;
     const std::uint32_t number = series.ready[next % Series::most];
     __syncwarp(); // all have looked
     if (lane_index() == 0) {
       leaves =
-          count < Series::most && !series.ended && rank >= 0 && elements >= 0 && !is_local(data) &&
-          !is_shared(data) && bytes <= eager_bytes && is_source(known, a.comm, rank, datatype) &&
+          count < Series::most && !series.ended && is_known &&
           (sends ? tag >= 0 && tag <= context.tag_upper_bound : tag >= 0 || tag == MPI_ANY_TAG) &&
           number != cannot_be_left;
       if (leaves) {
