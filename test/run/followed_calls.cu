@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
       {most, 0, {4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 72, 76, 80}},
       {4, 0, {100, 200000, 65540, 100}}, // two are announced
   };
-  const int turns = test::thread_sanitizer ? 5 : 24, rank = test::rank;
+  const int turns = test::thread_sanitizer ? 4 : 12, rank = test::rank;
   const int next = test::next(), previous = test::previous();
   MPI_Comm comm = MPI_COMM_WORLD;
   Buffers one;
