@@ -568,7 +568,8 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   }
 #define GMPI_LEAVE(name, roles)                                                                    \
   namespace quick {                                                                                \
-  template <class = void> GMPI_NOINLINE bool leave_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {      \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE std::uint32_t leave_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                     \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::leave_to_next<Function::name>(a);                                                 \
@@ -583,11 +584,11 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
   namespace followed {                                                                             \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     static_assert(S == Scope::grid);                                                               \
-    const std::uint32_t number = quick::leave_quickly_##name(GMPI_LIST(GMPI_PASS, roles));         \
-    if (number != peer::cannot_be_left && number != peer::is_not_to_be_left)                       \
+    std::uint32_t number = quick::leave_quickly_##name(GMPI_LIST(GMPI_PASS, roles));               \
+    if (number == peer::cannot_be_left)                                                            \
+      number = quick::leave_##name(GMPI_LIST(GMPI_PASS, roles));                                   \
+    if (number != peer::is_not_to_be_left)                                                         \
       return give_request(new_request, request_of_number(number));                                 \
-    if (number == peer::cannot_be_left && quick::leave_##name(GMPI_LIST(GMPI_PASS, roles)))        \
-      return give_request(new_request, block_state().peer.result.request);                         \
     return device::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                               \
   }                                                                                                \
   }

@@ -253,15 +253,18 @@ GMPI_DEVICE void describe_post(State &state, const Comm &comm, int source, const
   request.offset = offset;
   note_state(request, RequestState::posted);
 }
+/// Shows it to others, as number `number`: its record is there for whoever sees that.
+GMPI_DEVICE void show_post(PostRing &posts, std::uint32_t index, std::uint32_t number) {
+  store_relaxed_device(&posts.entry[number % PostRing::places],
+                       index | static_cast<unsigned long long>(number + 1) << 32);
+}
 /// Posts it: waits for nothing but what has been written, and leaves it to others to look whether
 /// its message is there. One thread.
 GMPI_DEVICE void post_into_ring(State &state, std::uint32_t index, const PostNumber &taken) {
-  PostRing &posts = state.posts;
   release_device();
   if (taken.number - taken.first >= PostRing::places)
     await_post_room(state, taken.number);
-  store_relaxed_device(&posts.entry[taken.number % PostRing::places],
-                       index | static_cast<unsigned long long>(taken.number + 1) << 32);
+  show_post(state.posts, index, taken.number);
 }
 
 /// Posts a receive whose request's slot is `index`, or finds its message among those kept. One

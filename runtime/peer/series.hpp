@@ -48,11 +48,11 @@ struct Series {
   std::uint32_t next;     ///< call's number in its launch
   std::uint32_t count;    ///< calls that have not been made yet: the last so many numbers
   std::uint32_t made;     ///< while this block makes them: the first so many have been
-  bool keeps;             ///< the same: its rank keeps messages
   std::uint32_t to_carry; ///< the same: what all of the block are to write or read; bits by place
   // While it waits for all of them, bits by place in `call`:
   std::uint32_t open;  ///< receives whose messages have not been found
-  std::uint32_t ranks; ///< the first receives from a rank, whose channels are held
+  std::uint32_t ranks; ///< the first receives from a rank
+  bool holds;          ///< the channels from these
   bool ended;          ///< there are no requests for any more
   std::uint32_t given; ///< what the call returns that is being left: its request's number
   std::uint32_t known; ///< of calls up to this number the requests' are here, by number % most:

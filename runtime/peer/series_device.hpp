@@ -81,21 +81,47 @@ GMPI_NOINLINE void fill_ready(BlockTeam team) {
 
 // --- leaving a call ---
 
-/// Adds a call to those that have been left. `known`: whom it sends to, or receives from; `number`:
-/// its request's. One thread.
-GMPI_DEVICE void add_left(Series &series, const Source &known, void *data, unsigned long long bytes,
-                          int elements, int tag, bool sends, std::uint32_t number) {
+/// The one message of a nonblocking call.
+struct ItsMessage {
+  bool sends;
+  void *data;
+  int count;
+  MPI_Datatype datatype;
+  int rank, tag;
+
+  /// Whether MPI takes such a tag.
+  GMPI_DEVICE bool has_tag() const {
+    return sends ? tag >= 0 && tag <= context.tag_upper_bound : tag >= 0 || tag == MPI_ANY_TAG;
+  }
+  /// Its length, where `known` is its rank and datatype.
+  GMPI_DEVICE std::uint64_t bytes(const Source &known) const {
+    return static_cast<std::uint64_t>(count) * known.extent;
+  }
+};
+template <Function F> GMPI_DEVICE ItsMessage message_of(const Arguments &a) {
+  static_assert(F == Function::Isend || F == Function::Irecv);
+  if constexpr (F == Function::Isend)
+    return {true,      const_cast<void *>(a.send_buffer), a.send_count, a.send_datatype, a.dest,
+            a.send_tag};
+  else
+    return {false, a.recv_buffer, a.recv_count, a.recv_datatype, a.source, a.recv_tag};
+}
+
+/// Adds a call to those that have been left. `known`: its rank and datatype; `number`: its
+/// request's. One thread.
+GMPI_DEVICE void add_left(Series &series, const Source &known, const ItsMessage &message,
+                          std::uint32_t number) {
   const auto request = decode_request(request_of_number(number));
   const std::uint32_t place = series.count;
   LeftCall &call = series.call[place];
   call.comm = known.its;
-  call.data = data;
-  call.datatype = known.datatype;
-  call.bytes = static_cast<std::uint32_t>(bytes);
-  call.count = elements;
-  call.rank = known.source;
-  call.tag = tag;
-  call.sends = sends;
+  call.data = message.data;
+  call.datatype = message.datatype;
+  call.bytes = static_cast<std::uint32_t>(message.bytes(known));
+  call.count = message.count;
+  call.rank = message.rank;
+  call.tag = message.tag;
+  call.sends = message.sends;
   call.over = false;
   call.slot = request.slot;
   call.serial = request.serial;
@@ -107,45 +133,37 @@ GMPI_DEVICE void add_left(Series &series, const Source &known, void *data, unsig
 /// a communicator whose messages kernels carry, as MPI wants it. Returns its request's number,
 /// cannot_be_left, or lacks_request. One thread.
 template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
-  constexpr bool sends = F == Function::Isend;
   BlockState &block = block_state();
   Series &series = block.series;
-  const int rank = sends ? a.dest : a.source, tag = sends ? a.send_tag : a.recv_tag;
-  const int count = sends ? a.send_count : a.recv_count;
-  const MPI_Datatype datatype = sends ? a.send_datatype : a.recv_datatype;
-  void *const data = sends ? const_cast<void *>(a.send_buffer) : a.recv_buffer;
+  const ItsMessage message = message_of<F>(a);
   if (series.count == Series::most || series.ended)
     return cannot_be_left;
-  const Source &known = block.sources[static_cast<std::uint32_t>(rank) % Source::most];
-  if (!is_source(known, a.comm, rank, datatype)) {
+  const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
+  if (!is_source(known, a.comm, message.rank, message.datatype)) {
     const Comm *const comm = find_comm(a.comm);
     if (comm == nullptr || !takes<F>(*comm, a, buffers_of(F, a, message_bytes)))
       return cannot_be_left;
-    remember_source(*context.peer, *comm, rank, datatype, nullptr);
-    if (!is_source(known, a.comm, rank, datatype))
+    remember_source(*context.peer, *comm, message.rank, message.datatype, nullptr);
+    if (!is_source(known, a.comm, message.rank, message.datatype))
       return cannot_be_left;
   }
-  const std::uint64_t bytes = static_cast<std::uint64_t>(count) * known.extent;
-  if (bytes > eager_bytes ||
-      (sends ? tag < 0 || tag > context.tag_upper_bound : tag < 0 && tag != MPI_ANY_TAG))
+  if (message.bytes(known) > eager_bytes || !message.has_tag())
     return cannot_be_left;
   const std::uint32_t number = await_ready(*block.launch, series.next);
   if (number == cannot_be_left)
     return lacks_request;
-  add_left(series, known, data, bytes, count, tag, sends, number);
+  add_left(series, known, message, number);
   return number;
 }
 
-/// Leaves a call to the next one, which comes at once, if it can be: then block.peer.result is what
-/// it returns. All of a block's threads.
-template <Function F> GMPI_DEVICE bool leave_to_next(const Arguments &a) {
+/// Leaves a call to the next one, which comes at once, if it can be. All of a block's threads.
+/// Returns its request's number, or is_not_to_be_left.
+template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(const Arguments &a) {
   const BlockTeam team = BlockTeam::meet();
   Series &series = block_state().series;
   const auto note = [&] {
-    if (team.leads()) {
+    if (team.leads())
       series.given = note_left<F>(a);
-      note_new_request(request_of_number(series.given), block_state().peer);
-    }
     __syncthreads();
     return series.given;
   };
@@ -156,45 +174,41 @@ template <Function F> GMPI_DEVICE bool leave_to_next(const Arguments &a) {
     if (team.leads())
       series.ended = given == lacks_request;
   }
-  return given != cannot_be_left && given != lacks_request;
+  return given != cannot_be_left && given != lacks_request ? given : is_not_to_be_left;
 }
 
 /// Has the requests for the next calls at hand, where they are not. A warp, whole.
 GMPI_DEVICE void look_up_ready(const LaunchState &launch, Series &series) {
   constexpr std::uint32_t most = ReadyRequests::most;
+  static_assert(most == 32);
   const std::uint32_t call = series.next + lane_index();
   unsigned there = 0;
   GMPI_NO_UNROLL
   while ((there & 1) == 0) {
-    const unsigned long long found =
-        lane_index() < most ? load_relaxed_device(&launch.ready.place[call % most]) : 0;
-    const bool shows = lane_index() < most && found >> 32 == call / most;
+    const unsigned long long found = load_relaxed_device(&launch.ready.place[call % most]);
+    const bool shows = found >> 32 == call / most;
     there = __ballot_sync(whole_warp, shows);
     if (shows)
       series.ready[call % most] = static_cast<std::uint32_t>(found);
   }
   __syncwarp();
   if (lane_index() == 0)
-    series.known = call + (__ffs(static_cast<int>(~there)) - 1);
+    series.known = call + (~there == 0 ? most : __ffs(static_cast<int>(~there)) - 1);
 }
 
 /// The same for a call like those before it, by a function that calls none: of what the block
 /// remembers. Returns its request's number, or else nothing has happened: is_not_to_be_left, or
 /// cannot_be_left, where leave_to_next() may.
 template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a) {
-  constexpr bool sends = F == Function::Isend;
   BlockState &block = block_state();
   Series &series = block.series;
-  const int rank = sends ? a.dest : a.source, tag = sends ? a.send_tag : a.recv_tag;
-  const int elements = sends ? a.send_count : a.recv_count;
-  const MPI_Datatype datatype = sends ? a.send_datatype : a.recv_datatype;
-  void *const data = sends ? const_cast<void *>(a.send_buffer) : a.recv_buffer;
-  const Source &known = block.sources[static_cast<std::uint32_t>(rank) % Source::most];
+  const ItsMessage message = message_of<F>(a);
+  const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
   // (What the block remembers changes between two barriers of a call alone.)
-  const bool is_known = is_source(known, a.comm, rank, datatype);
-  const std::uint64_t bytes = static_cast<std::uint64_t>(elements) * known.extent;
-  if (context.peer == nullptr || grid_blocks() == 1 || returns_to_global<F>(a) || rank < 0 ||
-      elements < 0 || is_local(data) || is_shared(data) || (is_known && bytes > eager_bytes))
+  const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
+  if (context.peer == nullptr || grid_blocks() == 1 || returns_to_global<F>(a) ||
+      message.rank < 0 || message.count < 0 || is_local(message.data) || is_shared(message.data) ||
+      (is_known && message.bytes(known) > eager_bytes))
     return is_not_to_be_left;
   const std::uint32_t threads = block_threads();
   if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
@@ -207,12 +221,10 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
     const std::uint32_t number = series.ready[next % Series::most];
     __syncwarp(); // all have looked
     if (lane_index() == 0) {
-      leaves =
-          count < Series::most && !series.ended && is_known &&
-          (sends ? tag >= 0 && tag <= context.tag_upper_bound : tag >= 0 || tag == MPI_ANY_TAG) &&
-          number != cannot_be_left;
+      leaves = count < Series::most && !series.ended && is_known && message.has_tag() &&
+               number != cannot_be_left;
       if (leaves) {
-        add_left(series, known, data, bytes, elements, tag, sends, number);
+        add_left(series, known, message, number);
         series.given = number;
       }
     }
@@ -222,40 +234,19 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
 
 // --- making them ---
 
-/// Posts what has been left to be received, while nothing is kept: all of it by one fence. One
-/// thread. False where something is kept; then nothing has happened.
-GMPI_DEVICE bool post_left(State &state, const Series &series) {
+/// Posts a receive that has been left, into the ring while nothing is kept; else its message may be
+/// among those, see share.place. One thread.
+GMPI_DEVICE void post_left(State &state, const LeftCall &call, Share &share) {
+  const Comm &comm = *call.comm;
   if (load_relaxed_device(&state.summary.kept) != 0)
-    return false;
-  std::uint32_t receives = 0;
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < series.count; ++i)
-    receives += !series.call[i].sends && !series.call[i].over;
-  if (receives == 0)
-    return true;
-  PostRing &posts = state.posts;
-  // All of this is under way together.
-  increase_relaxed_device(&state.summary.posted, receives);
-  std::uint32_t number = add_in_flight_device(&posts.next, receives);
-  const std::uint32_t first = load_relaxed_device(&posts.first);
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < series.count; ++i)
-    if (const LeftCall &call = series.call[i]; !call.sends && !call.over)
-      describe_post(state, *call.comm, call.rank, wanted_from(*call.comm, call.rank, call.tag),
-                    call.data, call.bytes, {}, 0, {call.slot, call.serial});
-  release_device();
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < series.count; ++i)
-    if (!series.call[i].sends && !series.call[i].over) {
-      if (number - first >= PostRing::places)
-        await_post_room(state, number);
-      store_relaxed_device(&posts.entry[number % PostRing::places],
-                           series.call[i].slot | static_cast<unsigned long long>(number + 1) << 32);
-      ++number;
-    }
-  return true;
+    return begin_receive_in(state, comm, call.rank, call.tag, call.data, call.bytes, false,
+                            call.slot, share);
+  const PostNumber number = take_post_number(state, call.slot);
+  describe_post(state, comm, call.rank, wanted_from(comm, call.rank, call.tag), call.data,
+                call.bytes, {}, 0, {call.slot, call.serial});
+  post_into_ring(state, call.slot, number);
+  share.place = nothing;
 }
-static_assert(Series::most < PostRing::places); // none of them waits for another
 
 /// Nothing is left of a call but to wait for its request. One thread.
 GMPI_DEVICE void note_made(State &state, LeftCall &call) {
@@ -266,14 +257,7 @@ GMPI_DEVICE void note_made(State &state, LeftCall &call) {
   request.peer = comm.peer_of[call.rank];
   request.rank = call.rank;
   request.tag = call.tag;
-  request.header = {MessageKind::eager,
-                    comm.context,
-                    0,
-                    0,
-                    call.tag,
-                    call.sends ? call.bytes : call.carried,
-                    0,
-                    false};
+  request.header = header_of(comm, call.tag, call.sends ? call.bytes : call.carried, false);
   note_state(request, RequestState::done);
   call.over = true;
 }
@@ -423,8 +407,7 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   __syncwarp();
   release_device(); // who waits for what has been sent sees that, too, whenever it is told
   if (receives)
-    store_relaxed_device(&posts.entry[number % PostRing::places],
-                         call.slot | static_cast<unsigned long long>(number + 1) << 32);
+    show_post(posts, call.slot, number);
   const unsigned sending = __ballot_sync(whole_warp, places.sends);
   if (lane == 0) {
     series.to_carry = sending;
@@ -516,18 +499,14 @@ GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
   Series &series = block.series;
   Share &share = block.peer;
   const std::uint32_t count = series.count;
-  if (team.leads()) {
+  if (team.leads())
     series.made = 0;
-    series.keeps = !post_left(state, series);
-  }
   team.sync();
-  if (series.keeps)
-    GMPI_NO_UNROLL
+  GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < count; ++i)
     if (const LeftCall &call = series.call[i]; !call.sends && !call.over) {
       if (team.leads())
-        begin_receive_in(state, *call.comm, call.rank, call.tag, call.data, call.bytes, false,
-                         call.slot, share);
+        post_left(state, call, share);
       begin_to_receive(team, *call.comm, call.rank, call.tag, call.data, call.bytes, true, false);
       team.sync();
     }

@@ -59,7 +59,7 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, LaunchState &l
     series.to_carry = sending;
     series.open = open;
     series.ranks = ranks;
-    series.made = 0; // the channels are not held yet
+    series.holds = false;
   }
   __syncwarp();
   return sending != 0 ? Begun::spanning : Begun::over;
@@ -104,7 +104,7 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   const std::uint32_t peer = receives || is_first ? call.comm->peer_of[call.rank] : max_peers;
   const Wanted wanted{receives ? call.comm->context : 0, peer, call.tag};
   __syncwarp();
-  if (series.made == 0 && !hold_channels_of(state, series, peer))
+  if (!series.holds && !hold_channels_of(state, series, peer))
     return Begun::nothing;
   Position at{call.received.common, call.received.owned};
   std::uint64_t *rings[2] = {nullptr, nullptr};
@@ -188,7 +188,7 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   if (lane == 0) {
     series.open = open;
     series.to_carry = unread;
-    series.made = goes_on;
+    series.holds = goes_on;
   }
   __syncwarp();
   return goes_on ? Begun::bundling : open == 0 ? Begun::answered : Begun::nothing;

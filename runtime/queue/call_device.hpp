@@ -574,11 +574,8 @@ GMPI_DEVICE int give_request(MPI_Request *to, MPI_Request request) {
 }
 GMPI_DEVICE int give_request(MPI_Request *to) {
   const CallResult &result = block_state().peer.result;
-  const bool leader = thread_index() == 0;
   const int error = result.error;
-  put(to, result.request, leader, leader);
-  if (!is_local(to))
-    __syncthreads();
+  give_request(to, result.request);
   return error;
 }
 /// The same of MPI_Wait and MPI_Waitall, where nothing is said of what has been received.
