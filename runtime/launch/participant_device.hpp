@@ -421,6 +421,8 @@ public:
       block.reserve.count = block.reserve.allowed = 0;
       block.series.next = block.series.count = block.series.known = 0;
       block.series.ended = false;
+      for (unsigned char &its : block.series.left)
+        its = 0;
     }
     __syncthreads();
   }

@@ -182,6 +182,7 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
       block.series.count = 0;
     block.begun = met                                  ? Begun::carrying
                   : block.command != GridCommand::lead ? Begun::led
+                  : ends && peer::is_behind_others()   ? Begun::behind
                                                        : begin_generally<F>(a);
     if constexpr (S == Scope::grid && kind_of(F) == Kind::collective)
       if (!met && block.command == GridCommand::await)
@@ -193,9 +194,10 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
   }
   __syncthreads();
   const Begun begun = block.begun;
-  if (ends && block.command == GridCommand::lead && peer::is_behind_others())
-    peer::make_series(team);
-  return begun;
+  if (!ends || begun != Begun::behind)
+    return begun;
+  peer::make_series(team);
+  return begin_generally<F>(a);
 }
 
 /// Goes on with a call that has come as far as `begun`, on a device that may have two ways; its

@@ -322,10 +322,12 @@ struct Position {
   GMPI_DEVICE unsigned long long word() const { return both_of(common, owned); }
 };
 
-/// `word`: that of the common channel's line.
-GMPI_DEVICE Position position_of(const State &state, std::uint32_t peer, unsigned long long word) {
-  unsigned long long owned = load_relaxed_device(&state.receiving[owned_channel(peer)].next);
+/// `word`: that of the common channel's line; `owned`: of the owned one's, which may be older.
+GMPI_DEVICE Position position_of(unsigned long long word, unsigned long long owned) {
   return {common_of(word), owned + owned_ahead(owned_of(word), owned)};
+}
+GMPI_DEVICE Position position_of(const State &state, std::uint32_t peer, unsigned long long word) {
+  return position_of(word, load_relaxed_device(&state.receiving[owned_channel(peer)].next));
 }
 
 /// Takes hold of both channels from `peer`, whose word is known.

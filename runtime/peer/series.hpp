@@ -23,8 +23,9 @@ struct LeftCall {
   MPI_Datatype datatype;
   std::uint32_t bytes; ///< of data
   int count, rank, tag;
-  std::uint32_t slot, serial; ///< its request's
-  bool sends, over;           ///< it has been made
+  std::uint32_t context, peer; ///< of the communicator; that rank's number among a State's peers
+  std::uint32_t slot, serial;  ///< its request's
+  bool sends, over;            ///< it has been made
   // Its message, once its place in a channel is known:
   bool dense;
   std::uint32_t carried; ///< bytes of it
@@ -34,10 +35,11 @@ struct LeftCall {
     struct {
       std::uint64_t head, after; ///< what its header says
     } sent;
+    /// While its block waits: how far the channels from its rank have been read.
     struct {
-      std::uint32_t *freed; ///< where its slots are given back
-      /// Of the first that receives from a rank: how far the channels from there have been read.
+      std::uint64_t *rings[2]; ///< of the common channel, and of the owned one
       unsigned long long common, owned;
+      std::uint32_t channel; ///< where its message has come
     } received;
   };
 };
@@ -45,18 +47,22 @@ struct LeftCall {
 /// Those that a block has left, the same in all of its grid. In the block's shared memory.
 struct Series {
   static constexpr std::uint32_t most = ReadyRequests::most;
-  std::uint32_t next;     ///< call's number in its launch
-  std::uint32_t count;    ///< calls that have not been made yet: the last so many numbers
-  std::uint32_t made;     ///< while this block makes them: the first so many have been
-  std::uint32_t to_carry; ///< the same: what all of the block are to write or read; bits by place
-  // While it waits for all of them, bits by place in `call`:
+  std::uint32_t next;  ///< call's number in its launch
+  std::uint32_t count; ///< calls that have not been made yet: the last so many numbers
+  std::uint32_t made;  ///< while this block makes them: the first so many have been
+  /// The same: messages that it is to write or read, a warp each, or all of it together. Bits by
+  /// place in `call`.
+  std::uint32_t to_carry, to_share;
+  // While it waits for all of them; the same bits:
   std::uint32_t open;  ///< receives whose messages have not been found
   std::uint32_t ranks; ///< the first receives from a rank
-  bool holds;          ///< the channels from these
   bool ended;          ///< there are no requests for any more
   std::uint32_t given; ///< what the call returns that is being left: its request's number
-  std::uint32_t known; ///< of calls up to this number the requests' are here, by number % most:
-  std::uint32_t ready[most];
+  std::uint32_t known; ///< of calls up to this number the requests' are in `ready`
+  /// By call's number, modulo this: warps that are one call behind still find theirs.
+  std::uint32_t ready[2 * most];
+  /// By warp: the number of the next call that it leaves. No other warp looks at it.
+  alignas(8) unsigned char left[32];
   LeftCall call[most];
 };
 

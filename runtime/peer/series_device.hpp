@@ -107,8 +107,8 @@ template <Function F> GMPI_DEVICE ItsMessage message_of(const Arguments &a) {
     return {false, a.recv_buffer, a.recv_count, a.recv_datatype, a.source, a.recv_tag};
 }
 
-/// Adds a call to those that have been left. `known`: its rank and datatype; `number`: its
-/// request's. One thread.
+/// Adds a call to those that have been left, but for each warp's count. `known`: its rank and
+/// datatype; `number`: its request's. One thread.
 GMPI_DEVICE void add_left(Series &series, const Source &known, const ItsMessage &message,
                           std::uint32_t number) {
   const auto request = decode_request(request_of_number(number));
@@ -121,6 +121,8 @@ GMPI_DEVICE void add_left(Series &series, const Source &known, const ItsMessage 
   call.count = message.count;
   call.rank = message.rank;
   call.tag = message.tag;
+  call.context = known.context;
+  call.peer = known.peer;
   call.sends = message.sends;
   call.over = false;
   call.slot = request.slot;
@@ -162,8 +164,13 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(const Arguments &a
   const BlockTeam team = BlockTeam::meet();
   Series &series = block_state().series;
   const auto note = [&] {
-    if (team.leads())
+    if (team.leads()) {
+      const std::uint32_t before = series.next;
       series.given = note_left<F>(a);
+      GMPI_NO_UNROLL
+      for (unsigned char &its : series.left)
+        its = static_cast<unsigned char>(its + series.next - before);
+    }
     __syncthreads();
     return series.given;
   };
@@ -177,10 +184,13 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(const Arguments &a
   return given != cannot_be_left && given != lacks_request ? given : is_not_to_be_left;
 }
 
-/// Has the requests for the next calls at hand, where they are not. A warp, whole.
+/// Has the requests for the next calls at hand, where they are not. A warp; none of its threads may
+/// be missing, or nothing happens.
 GMPI_DEVICE void look_up_ready(const LaunchState &launch, Series &series) {
   constexpr std::uint32_t most = ReadyRequests::most;
   static_assert(most == 32);
+  if (__ballot_sync(whole_warp, true) != whole_warp)
+    return;
   const std::uint32_t call = series.next + lane_index();
   unsigned there = 0;
   GMPI_NO_UNROLL
@@ -189,7 +199,7 @@ GMPI_DEVICE void look_up_ready(const LaunchState &launch, Series &series) {
     const bool shows = found >> 32 == call / most;
     there = __ballot_sync(whole_warp, shows);
     if (shows)
-      series.ready[call % most] = static_cast<std::uint32_t>(found);
+      series.ready[call % (2 * most)] = static_cast<std::uint32_t>(found);
   }
   __syncwarp();
   if (lane_index() == 0)
@@ -199,6 +209,10 @@ GMPI_DEVICE void look_up_ready(const LaunchState &launch, Series &series) {
 /// The same for a call like those before it, by a function that calls none: of what the block
 /// remembers. Returns its request's number, or else nothing has happened: is_not_to_be_left, or
 /// cannot_be_left, where leave_to_next() may.
+///
+/// Its threads meet once: the first warp notes the call before that, and takes it back if it turns
+/// out that one of them is missing. So each warp counts for itself which call this is: another may
+/// have come to the next one.
 template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
@@ -210,26 +224,39 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
       message.rank < 0 || message.count < 0 || is_local(message.data) || is_shared(message.data) ||
       (is_known && message.bytes(known) > eager_bytes))
     return is_not_to_be_left;
-  const std::uint32_t threads = block_threads();
-  if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
+  const std::uint32_t threads = block_threads(), warp = thread_index() / 32;
+  if (threads < 32)
     return cannot_be_left;
-  bool leaves = false;
-  if (thread_index() < 32) {
+  unsigned char &left = series.left[warp];
+  const std::uint32_t call = left;
+  bool leaves = true;
+  if (warp == 0) {
     const std::uint32_t next = series.next, count = series.count;
     if (static_cast<std::int32_t>(next - series.known) >= 0 && count < Series::most)
       look_up_ready(*block.launch, series);
-    const std::uint32_t number = series.ready[next % Series::most];
+    const std::uint32_t number = series.ready[call % (2 * Series::most)];
     __syncwarp(); // all have looked
     if (lane_index() == 0) {
       leaves = count < Series::most && !series.ended && is_known && message.has_tag() &&
                number != cannot_be_left;
-      if (leaves) {
+      if (leaves)
         add_left(series, known, message, number);
-        series.given = number;
-      }
     }
   }
-  return __syncthreads_or(leaves) ? series.given : cannot_be_left;
+  __syncwarp();
+  const bool notes = lane_index() == 0;
+  if (notes)
+    left = static_cast<unsigned char>(call + 1);
+  if (__syncthreads_count(leaves) == static_cast<int>(threads))
+    return series.ready[call % (2 * Series::most)];
+  if (notes) {
+    left = static_cast<unsigned char>(call);
+    if (warp == 0 && leaves) {
+      --series.count;
+      --series.next;
+    }
+  }
+  return cannot_be_left; // (leave_to_next() has them meet again)
 }
 
 // --- making them ---
@@ -295,8 +322,9 @@ struct Places {
   Route route;
   std::uint32_t route_index;
   unsigned long long first;
-  std::uint32_t slots, last; ///< the last lane whose message takes the same route
+  std::uint32_t slots;
   bool sends, dense;
+  bool is_last; ///< no later one takes the same route
 };
 
 /// Finds out, in the usual case: they take routes, where their slots are known to be free. Nothing
@@ -305,56 +333,133 @@ GMPI_DEVICE bool find_places(const LaunchState &launch, const Series &series, Pl
   const std::uint32_t lane = lane_index(), count = series.count;
   const LeftCall &call = series.call[lane];
   places.sends = lane < count && call.sends && !call.over;
-  places.route_index = static_cast<std::uint32_t>(call.rank) % Routes::most;
-  places.first = 0;
-  places.slots = places.last = 0;
-  places.dense = false;
+  places.route_index =
+      places.sends ? static_cast<std::uint32_t>(call.rank) % Routes::most : Routes::most;
   places.route = {};
   if (places.sends)
     places.route = launch.routes.route[places.route_index];
-  Route &route = places.route;
-  const std::uint32_t bytes = call.bytes;
-  bool usual =
-      !places.sends || (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
-                        is_in_words(call.data, bytes));
+  const Route &route = places.route;
+  const std::uint32_t bytes = places.sends ? call.bytes : 0;
+  const unsigned same = __match_any_sync(whole_warp, places.route_index);
+  const bool has_bundles = bytes >= least_dense && route.near != 0 && is_in_eights(call.data);
+  const auto in_bundles = static_cast<std::uint32_t>(slots_for(bytes, true)),
+             in_packets = static_cast<std::uint32_t>(slots_for(bytes));
+  const std::uint32_t next = static_cast<std::uint32_t>(route.next) % channel_slots;
+  std::uint32_t before = 0; // slots of those that take the same route
   GMPI_NO_UNROLL
   for (unsigned those = __ballot_sync(whole_warp, places.sends); those != 0; those &= those - 1) {
     const std::uint32_t j = __ffs(static_cast<int>(those)) - 1;
-    if (lane == j) {
-      places.first = route.next;
-      places.dense = may_be_dense(bytes, call.data, route);
-      places.slots = static_cast<std::uint32_t>(slots_for(bytes, places.dense));
-      usual = usual && places.first + places.slots <= route.free_until;
-    }
-    const unsigned long long behind = of_lane(places.first + places.slots, j);
-    if (of_lane(places.route_index, j) == places.route_index) {
-      route.next = behind;
-      places.last = j;
-    }
+    places.dense = has_bundles && (next + before) % channel_slots + in_bundles <= channel_slots;
+    places.slots = places.dense ? in_bundles : in_packets;
+    const std::uint32_t its = of_lane(places.slots, j);
+    if (j < lane && (same >> j & 1) != 0)
+      before += its;
   }
-  return usual;
+  places.dense = has_bundles && (next + before) % channel_slots + in_bundles <= channel_slots;
+  places.slots = places.dense ? in_bundles : in_packets;
+  places.first = route.next + before;
+  places.is_last = same >> lane == 1;
+  return !places.sends || (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
+                           places.first + places.slots <= route.free_until);
 }
 
-/// Takes these places. All of the block are to write the messages, series.to_carry. `order`: the
-/// sender's word for both channels.
-GMPI_DEVICE void take_places(State &state, LaunchState &launch, Series &series,
+/// Writes one message whose place is known, of a packet at most. One thread.
+GMPI_DEVICE void write_left(const LeftCall &call) {
+  const std::uint32_t lap = lap_of(call.first);
+  const std::uint64_t data =
+      call.carried == 0 ? 0
+                        : load_data(static_cast<const unsigned char *>(call.data), call.carried);
+  store_packet(packet_at(call.ring, call.first, 0), call.sent.head, lap);
+  store_packet(packet_at(call.ring, call.first, 1), call.carried, lap);
+  store_packet(packet_at(call.ring, call.first, 2), call.sent.after, lap);
+  if (call.carried != 0)
+    store_packet(packet_at(call.ring, call.first, header_packets), data, lap);
+}
+
+/// Writes or reads one message whose place is known, as `rank` of `size` threads.
+template <bool reads>
+GMPI_DEVICE void carry_left(const LeftCall &call, std::uint32_t rank, std::uint32_t size) {
+  if (!reads && rank < header_packets)
+    store_packet(packet_at(call.ring, call.first, rank),
+                 rank == 0   ? call.sent.head
+                 : rank == 1 ? call.carried
+                             : call.sent.after,
+                 lap_of(call.first));
+  auto *const data = static_cast<unsigned char *>(call.data);
+  const SpanWindow window(call.ring, data, call.first, call.carried);
+  if (call.dense) {
+    carry_packets<true, reads>(window, rank, size, [] {});
+  } else if (is_in_words(data, call.carried)) {
+    carry_packets<false, reads>(window, rank, size, [] {});
+  } else {
+    GMPI_NO_UNROLL
+    for (std::uint32_t p = rank; p < window.packets(); p += size) {
+      const std::uint32_t at = p * packet_bytes, left = call.carried - at;
+      if (reads)
+        store_data(data + at, left, await_packet(window.place(p), window.lap_at(p)));
+      else
+        store_packet(window.place(p), load_data(data + at, left), window.lap_at(p));
+    }
+  }
+}
+/// The same of series.to_carry and to_share: all of a block, in whose number none is missing. They
+/// have met when it returns.
+template <bool reads> GMPI_NOINLINE void carry_all_left() {
+  const Series &series = block_state().series;
+  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
+  std::uint32_t turn = 0; // whose message it is
+  GMPI_NO_UNROLL
+  for (std::uint32_t those = series.to_carry; those != 0; those &= those - 1) {
+    if (turn == warp)
+      carry_left<reads>(series.call[__ffs(static_cast<int>(those)) - 1], lane_index(), 32);
+    turn = turn + 1 == warps ? 0 : turn + 1;
+  }
+  GMPI_NO_UNROLL
+  for (std::uint32_t those = series.to_share; those != 0; those &= those - 1)
+    carry_left<reads>(series.call[__ffs(static_cast<int>(those)) - 1], thread_index(),
+                      block_threads());
+  __syncthreads();
+}
+
+/// Of several messages, those that are no longer are a warp's each.
+constexpr std::uint32_t most_by_one_warp = 8192;
+
+/// Notes which of these messages a warp each is to carry, and which all of the block. A warp,
+/// whole.
+GMPI_DEVICE void note_to_carry(Series &series, bool carries, std::uint32_t bytes) {
+  const unsigned by_warp = __ballot_sync(whole_warp, carries && bytes <= most_by_one_warp);
+  const unsigned by_block = __ballot_sync(whole_warp, carries && bytes > most_by_one_warp);
+  if (lane_index() == 0) {
+    series.to_carry = by_warp;
+    series.to_share = by_block;
+  }
+  __syncwarp();
+}
+
+/// Takes these places. A lane writes its message if that is no longer than a packet; the others are
+/// to be carried. `order`: the sender's word for both channels. Returns whether there are any.
+GMPI_DEVICE bool take_places(State &state, LaunchState &launch, Series &series,
                              const Places &places, std::uint64_t order) {
-  if (!places.sends)
-    return;
   LeftCall &call = series.call[lane_index()];
-  const std::uint32_t bytes = call.bytes;
-  increase_relaxed_device(places.route.order, places.slots * one_owned);
-  count_call(state, bytes);
-  if (places.last == lane_index())
-    launch.routes.route[places.route_index].next = places.route.next;
-  call.ring = places.route.out;
-  call.first = places.first;
-  call.carried = bytes;
-  call.sent.head = static_cast<std::uint32_t>(call.tag) |
-                   std::uint64_t(places.route.context) << 32 |
-                   (places.dense ? dense_bit : 0); // as pack_header()
-  call.sent.after = common_of(order);
-  call.dense = places.dense;
+  const std::uint32_t bytes = places.sends ? call.bytes : 0;
+  if (places.sends) {
+    increase_relaxed_device(places.route.order, places.slots * one_owned);
+    count_call(state, bytes);
+    if (places.is_last)
+      launch.routes.route[places.route_index].next = places.first + places.slots;
+    call.ring = places.route.out;
+    call.first = places.first;
+    call.carried = bytes;
+    call.sent.head = static_cast<std::uint32_t>(call.tag) |
+                     std::uint64_t(places.route.context) << 32 |
+                     (places.dense ? dense_bit : 0); // as pack_header()
+    call.sent.after = common_of(order);
+    call.dense = places.dense;
+    if (bytes <= packet_bytes)
+      write_left(call);
+  }
+  note_to_carry(series, bytes > packet_bytes, bytes);
+  return __any_sync(whole_warp, bytes > packet_bytes);
 }
 
 /// Makes all calls that have been left, in the usual case: those that receive are posted, and those
@@ -400,7 +505,7 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   if (receives)
     describe_post(state, *call.comm, call.rank, wanted_from(*call.comm, call.rank, call.tag),
                   call.data, call.bytes, {}, 0, {call.slot, call.serial});
-  take_places(state, launch, series, places, order);
+  const bool carries = take_places(state, launch, series, places, order);
   if (places.sends)
     note_made(state, call);
   number = of_lane(number, 0) + static_cast<std::uint32_t>(__popc(receiving & ((1u << lane) - 1)));
@@ -408,51 +513,12 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   release_device(); // who waits for what has been sent sees that, too, whenever it is told
   if (receives)
     show_post(posts, call.slot, number);
-  const unsigned sending = __ballot_sync(whole_warp, places.sends);
-  if (lane == 0) {
-    series.to_carry = sending;
+  if (lane == 0)
     series.count = 0;
-  }
   __syncwarp();
-  return sending != 0 ? Begun::spanning : Begun::over;
+  return carries ? Begun::spanning : Begun::over;
 }
 
-/// Of several messages, those that are no longer are a warp's each.
-constexpr std::uint32_t most_by_one_warp = 8192;
-
-/// Writes or reads one message whose place is known, as `rank` of `size` threads.
-template <bool reads>
-GMPI_DEVICE void carry_left(const LeftCall &call, std::uint32_t rank, std::uint32_t size) {
-  if (!reads && rank < header_packets)
-    store_packet(packet_at(call.ring, call.first, rank),
-                 rank == 0   ? call.sent.head
-                 : rank == 1 ? call.carried
-                             : call.sent.after,
-                 lap_of(call.first));
-  const SpanWindow window(call.ring, static_cast<unsigned char *>(call.data), call.first,
-                          call.carried);
-  if (call.dense)
-    carry_packets<true, reads>(window, rank, size, [] {});
-  else
-    carry_packets<false, reads>(window, rank, size, [] {});
-}
-/// The same of series.to_carry: all of a block, in whose number none is missing.
-template <bool reads> GMPI_DEVICE void carry_left(const Series &series) {
-  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
-  std::uint32_t number = 0, long_ones = 0;
-  GMPI_NO_UNROLL
-  for (std::uint32_t left = series.to_carry; left != 0; left &= left - 1) {
-    const std::uint32_t i = __ffs(static_cast<int>(left)) - 1;
-    if (series.call[i].carried > most_by_one_warp)
-      long_ones |= 1u << i;
-    else if (number++ % warps == warp)
-      carry_left<reads>(series.call[i], lane_index(), 32);
-  }
-  GMPI_NO_UNROLL
-  for (; long_ones != 0; long_ones &= long_ones - 1)
-    carry_left<reads>(series.call[__ffs(static_cast<int>(long_ones)) - 1], thread_index(),
-                      block_threads());
-}
 /// Has the grid's messages to whom it has left some take routes, with slots for all of these, and
 /// for those of a series like this behind them. The first warp, whole.
 GMPI_DEVICE void find_routes(State &state, const Series &series) {
@@ -542,24 +608,27 @@ GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
   team.sync();
 }
 
-GMPI_NOINLINE Begun make_left_as_warp(bool finds_routes) {
+GMPI_NOINLINE Begun make_left_as_warp() {
   BlockState &block = block_state();
-  if (finds_routes)
-    find_routes(*context.peer, block.series);
   return make_left(*context.peer, block.series, *block.launch);
 }
+GMPI_NOINLINE void find_routes_as_warp() { find_routes(*context.peer, block_state().series); }
 
 /// Makes the calls that have been left, for all blocks: they have met for the next one. All of the
 /// block that makes that.
 GMPI_NOINLINE void make_series(BlockTeam team) {
   if (BlockTeam::has_warp()) {
-    Begun begun = Begun::nothing;
-    GMPI_NO_UNROLL
-    for (int attempt = 0; attempt < 2 && begun == Begun::nothing; ++attempt)
-      begun = tell_all(thread_index() < 32 ? make_left_as_warp(attempt != 0) : Begun::over);
+    Begun begun = Begun::over;
+    if (thread_index() < 32) {
+      begun = make_left_as_warp();
+      if (begun == Begun::nothing) {
+        find_routes_as_warp();
+        begun = make_left_as_warp();
+      }
+    }
+    begun = tell_all(begun);
     if (begun == Begun::spanning) {
-      carry_left<false>(block_state().series);
-      __syncthreads();
+      carry_all_left<false>();
       if (thread_index() == 0 && load_relaxed_device(&context.peer->summary.told) != 0)
         tell_progress(*context.peer);
     }

@@ -21,6 +21,9 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
       lane < static_cast<std::uint32_t>(count) ? requests[lane] : MPI_Request(MPI_REQUEST_NULL);
   const bool is_null = its == MPI_Request(MPI_REQUEST_NULL) || its == null_peer_request();
   const std::uint32_t slot = is_null || !is_kernel_request(its) ? 0 : decode_request(its).slot;
+  // Mostly they are named in the order in which they have been made.
+  if (__all_sync(whole_warp, lane < series.count ? slot == series.call[lane].slot : is_null))
+    return true;
   std::uint32_t found = 0; // of the series
   bool known = is_null;
   GMPI_NO_UNROLL
@@ -32,175 +35,239 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
   return found == series.count && __all_sync(whole_warp, known);
 }
 
-/// Begins: takes places for what is to be sent, if all is usual. Returns spanning, where all of the
-/// block are to write series.to_carry; over, where there is nothing to send; or nothing, and
-/// nothing has happened. The block's first warp, whole.
+/// Begins: takes hold of the channels from all ranks that something is to be received from, and of
+/// places for what is to be sent, if all is usual. Returns spanning, where all of the block are to
+/// write messages; over, where there are none; or nothing, and nothing has happened. The block's
+/// first warp, whole; it calls no function.
 GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, LaunchState &launch) {
-  const std::uint32_t lane = lane_index(), count = series.count;
-  const LeftCall &call = series.call[lane];
-  const bool receives = lane < count && !call.sends;
+  const std::uint32_t lane = lane_index();
+  LeftCall &call = series.call[lane];
+  const bool receives = lane < series.count && !call.sends;
+  const std::uint32_t peer = receives ? call.peer : max_peers;
+  // All of this is under way together.
   const Summary summary = look(state);
-  const std::uint32_t peer = receives ? call.comm->peer_of[call.rank] : max_peers;
+  const bool far = state.far_news != nullptr;
+  unsigned long long word = 0;
+  Position at{};
+  std::uint64_t *rings[2] = {nullptr, nullptr};
+  if (receives) {
+    word = load_relaxed_device(&state.receiving[peer].next);
+    at.owned = load_relaxed_device(&state.receiving[owned_channel(peer)].next);
+    rings[0] = state.channels[peer].in;
+    rings[1] = state.channels[owned_channel(peer)].in;
+  }
   Places places;
-  const bool usual = find_places(launch, series, places);
-  bool is_first = receives; // from its rank
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < count; ++i)
-    if (of_lane(peer, i) == peer && i < lane)
-      is_first = false;
-  if (!__all_sync(whole_warp, usual && !is_contended(summary)))
+  bool usual = find_places(launch, series, places) && !far && !is_contended(summary);
+  const std::uint32_t first = __ffs(static_cast<int>(__match_any_sync(whole_warp, peer))) - 1;
+  const bool is_first = receives && first == lane; // of those from its rank
+  usual = usual && (!is_first || (word & locked) == 0);
+  if (!__all_sync(whole_warp, usual))
     return Begun::nothing;
   const std::uint64_t order = places.sends ? load_relaxed_device(places.route.order) : 0;
-  take_places(state, launch, series, places, order);
-  const unsigned sending = __ballot_sync(whole_warp, places.sends);
+  const bool held = is_first && try_lock_channels(state, peer, word);
+  word = of_lane(word, first);
+  at = position_of(word, of_lane(at.owned, first));
+  if (!__all_sync(whole_warp, held || !is_first)) {
+    if (held)
+      let_channels_go(state, peer, at);
+    return Begun::nothing;
+  }
+  if (receives) {
+    call.received.rings[0] = rings[0];
+    call.received.rings[1] = rings[1];
+    call.received.common = at.common;
+    call.received.owned = at.owned;
+  }
   const unsigned open = __ballot_sync(whole_warp, receives);
   const unsigned ranks = __ballot_sync(whole_warp, is_first);
   if (lane == 0) {
-    series.to_carry = sending;
     series.open = open;
     series.ranks = ranks;
-    series.holds = false;
   }
-  __syncwarp();
-  return sending != 0 ? Begun::spanning : Begun::over;
+  return take_places(state, launch, series, places, order) ? Begun::spanning : Begun::over;
 }
 
-/// Takes hold of the channels from all ranks that something is to be received from. A warp, whole;
-/// false where somebody else holds one.
-GMPI_DEVICE bool hold_channels_of(State &state, Series &series, std::uint32_t peer) {
-  LeftCall &call = series.call[lane_index()];
-  const bool is_first = (series.ranks >> lane_index() & 1) != 0;
-  bool held = false;
-  Position at{};
-  if (is_first) {
-    const unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
-    held = try_lock_channels(state, peer, word);
-    if (held)
-      at = position_of(state, peer, word);
+/// What a lane sees of a message that may begin at a slot.
+struct FrontOfMessage {
+  Packet packets[header_packets + 1];
+
+  GMPI_DEVICE void load(std::uint64_t *ring, unsigned long long slot) {
+    GMPI_UNROLL
+    for (std::uint32_t p = 0; p <= header_packets; ++p)
+      packets[p] = Packet::load(packet_at(ring, slot, p));
   }
-  if (__all_sync(whole_warp, held || !is_first)) {
-    if (is_first) {
-      call.received.common = at.common;
-      call.received.owned = at.owned;
-    }
+  /// Whether it is there, and its turn.
+  GMPI_DEVICE bool has_come(std::uint32_t channel, unsigned long long slot,
+                            const Position &at) const {
+    bool shows = true;
+    GMPI_UNROLL
+    for (std::uint32_t p = 0; p < header_packets; ++p)
+      shows = shows && packets[p].shows(lap_of(slot));
+    return shows && at.allows(channel, packets[header_packets - 1].data());
+  }
+};
+
+/// A message that a lane has found: where, and what it says.
+struct FoundMessage {
+  std::uint32_t channel;
+  std::uint64_t *ring;
+  unsigned long long slot;
+  Header header;
+
+  GMPI_DEVICE unsigned long long end() const { return slot + slots_of(header); }
+  GMPI_DEVICE FoundMessage of(std::uint32_t lane) const {
+    FoundMessage its = *this;
+    its.channel = of_lane(channel, lane);
+    its.ring = pointer_of_lane(ring, lane);
+    its.slot = of_lane(slot, lane);
+    its.header.tag = of_lane(header.tag, lane);
+    its.header.context = of_lane(header.context, lane);
+    its.header.kind = static_cast<MessageKind>(of_lane(static_cast<int>(header.kind), lane));
+    its.header.bytes = of_lane(header.bytes, lane);
+    its.header.dense = of_lane(static_cast<int>(header.dense), lane) != 0;
+    return its;
+  }
+};
+
+/// The caller's lane receives a message, if it can be. `data`: its packet behind the header, as it
+/// was seen. It reads no more than that; returns whether there is more.
+GMPI_DEVICE bool take_front(LeftCall &call, const FoundMessage &found, const Packet &data) {
+  const auto bytes = static_cast<std::uint32_t>(found.header.bytes);
+  call.ring = found.ring;
+  call.first = found.slot;
+  call.carried = bytes;
+  call.dense = found.header.dense;
+  call.received.channel = found.channel;
+  call.over = true;
+  if (bytes > packet_bytes)
     return true;
-  }
-  if (held)
-    let_channels_go(state, peer, at);
+  const std::uint32_t lap = lap_of(found.slot);
+  if (bytes != 0)
+    store_data(static_cast<unsigned char *>(call.data), bytes,
+               data.shows(lap)
+                   ? data.data()
+                   : await_packet(packet_at(found.ring, found.slot, header_packets), lap));
   return false;
 }
 
 /// Receives, as far as the block's first warp can do it: it, whole. Returns answered, where all has
 /// been received, and nothing is left but to end the call and to give slots back; bundling, where
-/// all of the block are to read series.to_carry before it goes on; or nothing, where the rest of
-/// the calls are to be made the usual way. It calls no function.
+/// all of the block are to read messages before it goes on; or elsewhere, where the rest of the
+/// calls are to be made the usual way. It calls no function.
+///
+/// Messages come in the order in which they are sent, and mostly that is the order of the receives,
+/// and they are as long as there is room. So each lane looks where its message begins if it is so.
 GMPI_DEVICE Begun receive_left(State &state, Series &series) {
-  constexpr unsigned headers = header_packets;
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
-  const std::uint32_t ranks = series.ranks;
-  std::uint32_t open = series.open;
-  const bool receives = (open >> lane & 1) != 0, is_first = (ranks >> lane & 1) != 0;
-  const std::uint32_t peer = receives || is_first ? call.comm->peer_of[call.rank] : max_peers;
-  const Wanted wanted{receives ? call.comm->context : 0, peer, call.tag};
-  __syncwarp();
-  if (!series.holds && !hold_channels_of(state, series, peer))
-    return Begun::nothing;
+  const unsigned below = (1u << lane) - 1;
+  const bool receives = lane < series.count && !call.sends;
+  const std::uint32_t peer = receives ? call.peer : max_peers;
+  const unsigned group = __match_any_sync(whole_warp, peer);
+  const Wanted wanted{call.context, peer, call.tag};
+  const std::uint32_t room = receives ? call.bytes : 0;
+  const auto slots = static_cast<std::uint32_t>(slots_for(room, room >= least_dense));
+  unsigned open = series.open, unread = 0;
   Position at{call.received.common, call.received.owned};
-  std::uint64_t *rings[2] = {nullptr, nullptr};
-  if (is_first) {
-    rings[0] = state.channels[peer].in;
-    rings[1] = state.channels[owned_channel(peer)].in;
-  }
   Patience patience;
-  std::uint32_t unread = 0;
   bool usual = true;
   GMPI_NO_UNROLL
-  for (unsigned turns = 0; open != 0 && unread == 0 && usual; ++turns) {
+  for (unsigned turns = 0; open != 0; ++turns) {
+    const bool is_open = (open >> lane & 1) != 0;
     const Summary summary = look(state);
+    std::uint32_t before = 0; // slots, if it is so
     GMPI_NO_UNROLL
-    for (std::uint32_t those = ranks; those != 0 && usual; those &= those - 1) {
-      const std::uint32_t its = __ffs(static_cast<int>(those)) - 1;
-      const std::uint32_t from = of_lane(peer, its);
-      std::uint64_t *const both[] = {pointer_of_lane(rings[0], its),
-                                     pointer_of_lane(rings[1], its)};
-      Position now{of_lane(at.common, its), of_lane(at.owned, its)};
-      LookAsWarp look;
-      look.load(both, now);
-      GMPI_NO_UNROLL
-      for (; open != 0;) {
-        Packet packet;
-        const std::uint32_t channel = look.find_next(from, now, packet);
-        if (channel == max_channels)
-          break;
-        const Header header = unpack_header(of_lane(packet.data(), 0), of_lane(packet.data(), 1),
-                                            of_lane(packet.data(), 2));
-        const unsigned matching =
-            __ballot_sync(whole_warp, (open >> lane & 1) != 0 && wanted.is(header, from));
-        const std::uint32_t first = matching == 0 ? 0 : __ffs(static_cast<int>(matching)) - 1;
-        auto *const to = static_cast<unsigned char *>(pointer_of_lane(call.data, first));
-        const auto bytes = static_cast<std::uint32_t>(header.bytes);
-        const bool by_warp = bytes <= warp_bytes && !header.dense;
-        usual = matching != 0 && header.kind == MessageKind::eager &&
-                header.bytes <= of_lane(call.bytes, first) &&
-                (by_warp || (header.dense ? is_in_eights(to) : is_in_words(to, bytes)));
-        if (!usual)
-          break;
-        // The next look is under way with what follows.
-        const unsigned long long next = now.in(channel), end = next + slots_of(header);
-        now.move(channel, end);
-        look.load(both, now);
-        open &= ~(1u << first);
-        std::uint64_t *const ring = both[channel != from];
-        if (lane == first) {
-          call.ring = ring;
-          call.first = next;
-          call.carried = bytes;
-          call.dense = header.dense;
-          call.received.freed = state.channels[channel].in_freed;
-          call.over = true;
-        }
-        if (!by_warp)
-          unread |= 1u << first;
-        else if (const std::uint32_t begin = (lane - headers) * packet_bytes; begin < bytes)
-          store_data(to + begin, bytes - begin,
-                     packet.shows(lap_of(next))
-                         ? packet.data()
-                         : await_packet(packet_at(ring, next, lane), lap_of(next)));
-      }
-      if (lane == its)
-        at = now;
+    for (unsigned those = open; those != 0; those &= those - 1) {
+      const std::uint32_t j = __ffs(static_cast<int>(those)) - 1;
+      const std::uint32_t its = of_lane(slots, j);
+      if (j < lane && (group >> j & 1) != 0)
+        before += its;
     }
-    if (open == 0 || unread != 0 || !usual)
+    FrontOfMessage front, owned;
+    bool by_common = false, by_owned = false;
+    if (is_open) {
+      front.load(call.received.rings[0], at.common + before);
+      owned.load(call.received.rings[1], at.owned + before);
+      by_common = front.has_come(peer, at.common + before, at);
+      by_owned = owned.has_come(owned_channel(peer), at.owned + before, at);
+    }
+    // All from a rank come by the channel by which the first has.
+    const std::uint32_t first = __ffs(static_cast<int>(group & open)) - 1;
+    const bool from_owned = (__ballot_sync(whole_warp, by_common) >> first % 32 & 1) == 0;
+    const bool has_come = from_owned ? by_owned : by_common;
+    if (from_owned)
+      front = owned;
+    const FoundMessage found{from_owned ? owned_channel(peer) : peer,
+                             is_open ? call.received.rings[from_owned] : nullptr,
+                             (from_owned ? at.owned : at.common) + before,
+                             unpack_header(front.packets[0].data(), front.packets[1].data(), 0)};
+    const auto may_take = [&](const Header &header) {
+      return is_open && wanted.is(header, peer) && header.kind == MessageKind::eager &&
+             header.bytes <= room && (!header.dense || is_in_eights(call.data));
+    };
+    // It is so as far as each begins where the one before it ends.
+    const unsigned ahead = group & open & below;
+    const unsigned long long begin = of_lane(found.end(), 31 - __clz(static_cast<int>(ahead | 1)));
+    const unsigned good = __ballot_sync(whole_warp, has_come && may_take(found.header) &&
+                                                        (ahead == 0 || begin == found.slot));
+    const bool takes = is_open && ((ahead | 1u << lane) & ~good) == 0;
+    const unsigned taken = __ballot_sync(whole_warp, takes);
+    const bool has_more = takes && take_front(call, found, front.packets[header_packets]);
+    unread |= __ballot_sync(whole_warp, has_more);
+    const unsigned theirs = group & taken;
+    const unsigned long long end = of_lane(found.end(), 31 - __clz(static_cast<int>(theirs | 1)));
+    if (theirs != 0)
+      at.move(found.channel, end);
+    open &= ~taken;
+    // Where the first is not for the first: it is another's, or unusual.
+    unsigned odd = __ballot_sync(whole_warp, lane == first && has_come && !takes);
+    const bool nothing_new = (taken | odd) == 0;
+    GMPI_NO_UNROLL
+    for (; odd != 0 && usual; odd &= odd - 1) {
+      const std::uint32_t its = __ffs(static_cast<int>(odd)) - 1;
+      const FoundMessage other = found.of(its);
+      const bool may_be_its = is_open && (group >> its & 1) != 0;
+      const unsigned matching =
+          __ballot_sync(whole_warp, may_be_its && wanted.is(other.header, peer));
+      const bool is_mine = (matching & (1u << lane | below)) == 1u << lane;
+      const bool can = is_mine && may_take(other.header);
+      const unsigned taker = __ballot_sync(whole_warp, can);
+      unread |= __ballot_sync(whole_warp, can && take_front(call, other, {}));
+      usual = taker != 0;
+      open &= ~taker;
+      if (usual && (group >> its & 1) != 0)
+        at.move(other.channel, other.end());
+    }
+    if (unread != 0 || !usual)
       break;
-    usual = __any_sync(whole_warp, is_contended(summary) || patience.ends(turns)) == 0;
-    if (usual)
+    if (nothing_new) {
+      usual = __any_sync(whole_warp, is_contended(summary) || patience.ends(turns)) == 0;
+      if (!usual)
+        break;
       relax();
+    }
   }
   const bool goes_on = unread != 0;
-  if (is_first && goes_on) {
+  if (receives && goes_on) {
     call.received.common = at.common;
     call.received.owned = at.owned;
-  } else if (is_first) {
+  } else if ((series.ranks >> lane & 1) != 0) {
     let_channels_go(state, peer, at);
   }
   __syncwarp();
-  if (lane == 0) {
+  if (lane == 0)
     series.open = open;
-    series.to_carry = unread;
-    series.holds = goes_on;
-  }
-  __syncwarp();
-  return goes_on ? Begun::bundling : open == 0 ? Begun::answered : Begun::nothing;
+  note_to_carry(series, (unread >> lane & 1) != 0, call.carried);
+  return goes_on ? Begun::bundling : open == 0 ? Begun::answered : Begun::elsewhere;
 }
 
 /// Gives the slots back of all that has been received. The same warp, once who waits has been told,
 /// or will not be until more has been done.
-GMPI_DEVICE void free_received(const Series &series, std::uint32_t count) {
+GMPI_DEVICE void free_received(const State &state, const Series &series, std::uint32_t count) {
   const LeftCall &call = series.call[lane_index()];
   if (lane_index() < count && !call.sends && call.over)
-    free_share(call.received.freed, call.first, call.first + slots_for(call.carried, call.dense), 0,
-               1);
+    free_share(state.channels[call.received.channel].in_freed, call.first,
+               call.first + slots_for(call.carried, call.dense), 0, 1);
 }
 
 /// All have been made and waited for: their requests are ready for other calls. The same warp.
@@ -221,18 +288,14 @@ GMPI_DEVICE void leave_rest(State &state, Series &series) {
   if (lane < count && (call.sends || call.over))
     note_made(state, call);
   __syncwarp();
-  free_received(series, count);
+  free_received(state, series, count);
 }
 
-GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *requests,
-                                           bool finds_routes) {
+GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *requests) {
   BlockState &block = block_state();
-  State &state = *context.peer;
-  if (!finds_routes && !are_of_series(block.series, requests, count))
-    return Begun::elsewhere;
-  if (finds_routes)
-    find_routes(state, block.series);
-  return begin_exchange_of(state, block.series, *block.launch);
+  return are_of_series(block.series, requests, count)
+             ? begin_exchange_of(*context.peer, block.series, *block.launch)
+             : Begun::elsewhere;
 }
 GMPI_NOINLINE Begun receive_left_as_warp() {
   BlockState &block = block_state();
@@ -245,8 +308,8 @@ GMPI_NOINLINE Begun receive_left_as_warp() {
     if (lane_index() == 0)
       keep_result<Scope::grid>(nothing_received());
     end_as_warp<Scope::grid>();
-    free_received(series, count);
-  } else if (begun == Begun::nothing) {
+    free_received(state, series, count);
+  } else if (begun == Begun::elsewhere) {
     leave_rest(state, series);
   }
   return begun;
@@ -256,27 +319,23 @@ GMPI_NOINLINE Begun receive_left_as_warp() {
 /// what it waits for, and all is usual. Returns answered then; else the calls that have not been
 /// made are still left. All of the block that makes the call, in whose number none is missing.
 GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests) {
-  const Series &series = block_state().series;
-  if (count > 32 || context.peer->far_news != nullptr)
-    return Begun::nothing;
-  Begun begun = Begun::nothing;
-  GMPI_NO_UNROLL
-  for (int attempt = 0; attempt < 2 && begun == Begun::nothing; ++attempt)
-    begun = tell_all(thread_index() < 32 ? begin_exchange_as_warp(count, requests, attempt != 0)
-                                         : Begun::over);
-  if (begun != Begun::spanning && begun != Begun::over)
-    return Begun::nothing;
-  if (begun == Begun::spanning) {
-    carry_left<false>(series);
-    __syncthreads();
-  }
-  do {
-    begun = tell_all(thread_index() < 32 ? receive_left_as_warp() : Begun::over);
-    if (begun == Begun::bundling) {
-      carry_left<true>(series);
-      __syncthreads();
+  if (count > 32)
+    return Begun::elsewhere;
+  Begun begun = Begun::over;
+  if (thread_index() < 32) {
+    begun = begin_exchange_as_warp(count, requests);
+    if (begun == Begun::nothing) {
+      find_routes_as_warp();
+      begun = begin_exchange_as_warp(count, requests);
     }
-  } while (begun == Begun::bundling);
+    if (begun == Begun::over)
+      begun = receive_left_as_warp();
+  }
+  begun = tell_all(begun);
+  while (begun == Begun::spanning || begun == Begun::bundling) {
+    begun == Begun::spanning ? carry_all_left<false>() : carry_all_left<true>();
+    begun = tell_all(thread_index() < 32 ? receive_left_as_warp() : Begun::over);
+  }
   return begun;
 }
 

@@ -632,12 +632,17 @@ GMPI_DEVICE int carry_out(Site site, const Arguments &a, Begun begun) {
         block.command = arrive(block);
         if (ends_series<F> && block.command != GridCommand::lead)
           block.series.count = 0;
+        block.begun = block.command != GridCommand::lead           ? Begun::led
+                      : ends_series<F> && peer::is_behind_others() ? Begun::behind
+                                                                   : Begun::unmet;
       }
       __syncthreads();
-      if (block.command != GridCommand::lead)
+      begun = block.begun;
+      if (begun == Begun::led)
         return serve_call<F>(team, a);
-      if (ends_series<F> && peer::is_behind_others())
+      if (ends_series<F> && begun == Begun::behind)
         peer::make_series(team);
+      begun = Begun::unmet;
     }
     GridTeam grid{team};
     return end_call<F>(grid, a, perform<F>(grid, site, a, buffers, begun));
