@@ -250,6 +250,11 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, Begun be
 template <Scope S>
 GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
                                   MPI_Status *statuses);
+template <Scope S>
+GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_count,
+                                  MPI_Datatype send_datatype, int dest, int send_tag,
+                                  void *recv_buffer, int recv_count, MPI_Datatype recv_datatype,
+                                  int source, int recv_tag, MPI_Comm comm, MPI_Status *status);
 
 #define GMPI_PARAMETER(role) argument::role role
 #define GMPI_ASSIGN(role) a.role = role;
@@ -455,6 +460,9 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
     if constexpr (S != Scope::thread) {                                                            \
       Arguments a{};                                                                               \
       GMPI_EACH(GMPI_ASSIGN, roles)                                                                \
+      if constexpr (Function::name == Function::Sendrecv)                                          \
+        if (sends_or_receives(a))                                                                  \
+          return send_or_receive<S>(site, GMPI_LIST(GMPI_PASS, roles));                            \
       const auto receive = [=](Begun so_far) {                                                     \
         if constexpr (receives)                                                                    \
           so_far = is_local(a.recv_buffer)                                                         \
@@ -617,6 +625,19 @@ GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
 #undef GMPI_DEVICE_completion
 #undef GMPI_DEVICE_terminal
 #undef GMPI_DEVICE_local
+
+/// MPI_Sendrecv that only sends, or only receives: see sends_or_receives(). Errors, and who waits
+/// for whom, name the half that is left.
+template <Scope S>
+GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_count,
+                                  MPI_Datatype send_datatype, int dest, int send_tag,
+                                  void *recv_buffer, int recv_count, MPI_Datatype recv_datatype,
+                                  int source, int recv_tag, MPI_Comm comm, MPI_Status *status) {
+  return dest == MPI_PROC_NULL
+             ? MPI_Recv<S>(site, recv_buffer, recv_count, recv_datatype, source, recv_tag, comm,
+                           status)
+             : MPI_Send<S>(site, send_buffer, send_count, send_datatype, dest, send_tag, comm);
+}
 
 /// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
 template <Scope S>

@@ -18,8 +18,10 @@ using gmpi::peer::LeftCall;
 using gmpi::peer::ReadyRequests;
 using gmpi::peer::Series;
 
-/// Of Series::given; and for calls of which that is known before the block's threads meet.
-constexpr std::uint32_t cannot_be_left = 0, lacks_request = ~0u, is_not_to_be_left = ~1u;
+/// Where a call has no request; the last one where that is known before the block's threads meet.
+constexpr std::uint32_t cannot_be_left = ~0u, lacks_request = ~1u, is_not_to_be_left = ~2u;
+/// Of ReadyRequests::place.
+constexpr std::uint32_t none_is_ready = 0;
 
 /// Whether this block is to make them now.
 GMPI_DEVICE bool is_behind_others() { return block_state().series.count != 0; }
@@ -29,7 +31,7 @@ GMPI_DEVICE bool is_behind_others() { return block_state().series.count != 0; }
 /// Puts the request of that slot, 0: none, where call number `call` looks for it. One thread.
 GMPI_DEVICE void put_ready(LaunchState &launch, std::uint32_t call, const NewSlot &slot) {
   const std::uint32_t number =
-      slot.slot == 0 ? cannot_be_left
+      slot.slot == 0 ? none_is_ready
                      : number_of_request(encode_request({slot.slot, peer_device, slot.serial}));
   store_relaxed_device(&launch.ready.place[call % ReadyRequests::most],
                        number | static_cast<unsigned long long>(call / ReadyRequests::most) << 32);
@@ -42,7 +44,7 @@ GMPI_DEVICE void make_ready(LaunchState &launch, std::uint32_t call) {
   put_ready(launch, call, slot);
 }
 
-/// The request's number of call number `call`, or cannot_be_left; which may be on its way.
+/// The request's number of call number `call`, or none_is_ready; which may be on its way.
 GMPI_DEVICE std::uint32_t await_ready(const LaunchState &launch, std::uint32_t call) {
   unsigned long long found;
   GMPI_NO_UNROLL
@@ -70,7 +72,7 @@ GMPI_NOINLINE void fill_ready(BlockTeam team) {
     const std::uint32_t next = block.series.next;
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < ReadyRequests::most - block.series.count; ++i)
-      if (await_ready(launch, next + i) == cannot_be_left)
+      if (await_ready(launch, next + i) == none_is_ready)
         make_ready(launch, next + i);
     command(block, GridCommand::done, arrivals(block));
   }
@@ -152,7 +154,7 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
   if (message.bytes(known) > eager_bytes || !message.has_tag())
     return cannot_be_left;
   const std::uint32_t number = await_ready(*block.launch, series.next);
-  if (number == cannot_be_left)
+  if (number == none_is_ready)
     return lacks_request;
   add_left(series, known, message, number);
   return number;
@@ -208,7 +210,8 @@ GMPI_DEVICE void look_up_ready(const LaunchState &launch, Series &series) {
 
 /// The same for a call like those before it, by a function that calls none: of what the block
 /// remembers. Returns its request's number, or else nothing has happened: is_not_to_be_left, or
-/// cannot_be_left, where leave_to_next() may.
+/// cannot_be_left, where leave_to_next() may. (A message from or to nobody is over: its call says
+/// so, and its block goes on.)
 ///
 /// Its threads meet once: the first warp notes the call before that, and takes it back if it turns
 /// out that one of them is missing. So each warp counts for itself which call this is: another may
@@ -217,6 +220,8 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   BlockState &block = block_state();
   Series &series = block.series;
   const ItsMessage message = message_of<F>(a);
+  if (goes_nowhere(F, a) && !returns_to_global<F>(a))
+    return number_of_request(null_peer_request());
   const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
   // (What the block remembers changes between two barriers of a call alone.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
@@ -238,7 +243,7 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
     __syncwarp(); // all have looked
     if (lane_index() == 0) {
       leaves = count < Series::most && !series.ended && is_known && message.has_tag() &&
-               number != cannot_be_left;
+               number != none_is_ready;
       if (leaves)
         add_left(series, known, message, number);
     }

@@ -22,8 +22,10 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
   const bool is_null = its == MPI_Request(MPI_REQUEST_NULL) || its == null_peer_request();
   const std::uint32_t slot = is_null || !is_kernel_request(its) ? 0 : decode_request(its).slot;
   // Mostly they are named in the order in which they have been made.
-  if (__all_sync(whole_warp, lane < series.count ? slot == series.call[lane].slot : is_null))
-    return true;
+  const unsigned theirs = __ballot_sync(whole_warp, !is_null);
+  const std::uint32_t place = __popc(theirs & ((1u << lane) - 1));
+  if (__all_sync(whole_warp, is_null || slot == series.call[place].slot))
+    return __popc(theirs) == static_cast<int>(series.count);
   std::uint32_t found = 0; // of the series
   bool known = is_null;
   GMPI_NO_UNROLL
@@ -205,12 +207,14 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
       return is_open && wanted.is(header, peer) && header.kind == MessageKind::eager &&
              header.bytes <= room && (!header.dense || is_in_eights(call.data));
     };
-    // It is so as far as each begins where the one before it ends.
+    // They are there as far as each begins where the one before it ends.
     const unsigned ahead = group & open & below;
     const unsigned long long begin = of_lane(found.end(), 31 - __clz(static_cast<int>(ahead | 1)));
-    const unsigned good = __ballot_sync(whole_warp, has_come && may_take(found.header) &&
-                                                        (ahead == 0 || begin == found.slot));
-    const bool takes = is_open && ((ahead | 1u << lane) & ~good) == 0;
+    const unsigned there =
+        __ballot_sync(whole_warp, has_come && (ahead == 0 || begin == found.slot));
+    const bool is_in_row = is_open && ((ahead | 1u << lane) & ~there) == 0;
+    const unsigned good = __ballot_sync(whole_warp, is_in_row && may_take(found.header));
+    const bool takes = is_in_row && ((ahead | 1u << lane) & ~good) == 0;
     const unsigned taken = __ballot_sync(whole_warp, takes);
     const bool has_more = takes && take_front(call, found, front.packets[header_packets]);
     unread |= __ballot_sync(whole_warp, has_more);
@@ -219,14 +223,14 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
     if (theirs != 0)
       at.move(found.channel, end);
     open &= ~taken;
-    // Where the first is not for the first: it is another's, or unusual.
-    unsigned odd = __ballot_sync(whole_warp, lane == first && has_come && !takes);
-    const bool nothing_new = (taken | odd) == 0;
+    // What is behind one that is not for the receive at its place may be for any of the others.
+    unsigned others = __ballot_sync(whole_warp, is_in_row && !takes);
+    const bool nothing_new = (taken | others) == 0;
     GMPI_NO_UNROLL
-    for (; odd != 0 && usual; odd &= odd - 1) {
-      const std::uint32_t its = __ffs(static_cast<int>(odd)) - 1;
+    for (; others != 0 && usual; others &= others - 1) {
+      const std::uint32_t its = __ffs(static_cast<int>(others)) - 1;
       const FoundMessage other = found.of(its);
-      const bool may_be_its = is_open && (group >> its & 1) != 0;
+      const bool may_be_its = (group & open & 1u << lane) != 0 && (group >> its & 1) != 0;
       const unsigned matching =
           __ballot_sync(whole_warp, may_be_its && wanted.is(other.header, peer));
       const bool is_mine = (matching & (1u << lane | below)) == 1u << lane;

@@ -31,15 +31,6 @@ template <Function F> GMPI_DEVICE bool is_direct(const void *data, std::uint64_t
 
 // --- a warp's part ---
 
-/// Of a grid's call, the other blocks go on. What the warp has read and written lies behind it.
-template <Scope S> GMPI_DEVICE void end_as_warp() {
-  __syncwarp();
-  if (lane_index() == 0) {
-    prepare_end<S>();
-    tell_end_of_call<S>();
-  }
-}
-
 /// Awaits the first Reply to a call that has just been asked for, and ends the call where that is
 /// all.
 template <Scope S> GMPI_NOINLINE Begun await_answer() {
@@ -57,7 +48,7 @@ template <Scope S> GMPI_NOINLINE Begun await_answer() {
 template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Arguments &a) {
   constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
   if (goes_nowhere(F, a))
-    return Begun::elsewhere;
+    return end_with_nobody<F, S>(a);
   BlockState &block = block_state();
   const std::uint32_t lane = lane_index();
   // The ticket takes its time; the sooner it is asked for the better. But who has one must not wait

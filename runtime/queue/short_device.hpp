@@ -113,6 +113,26 @@ template <Scope S> GMPI_DEVICE void keep_result(const CallResult &result) {
     block.launch->result = result;
 }
 
+/// Of a grid's call, the other blocks go on. What the warp has read and written lies behind it.
+template <Scope S> GMPI_DEVICE void end_as_warp() {
+  __syncwarp();
+  if (lane_index() == 0) {
+    prepare_end<S>();
+    tell_end_of_call<S>();
+  }
+}
+
+/// Ends a call from or to MPI_PROC_NULL.
+template <Function F, Scope S> GMPI_DEVICE Begun end_with_nobody(const Arguments &a) {
+  CallResult result = nothing_received();
+  if (kind_of(F) == Kind::nonblocking)
+    result.request = null_peer_request();
+  if (lane_index() == 0)
+    keep_result<S>(result);
+  end_as_warp<S>();
+  return returns_something<F>(a) ? Begun::answered : Begun::over;
+}
+
 /// Takes what the first Reply to a call brings, all that most do not need. Returns how far the call
 /// has come. `reads`: all of the block can read what is long.
 template <Scope S>
@@ -231,7 +251,7 @@ struct WarpData {
 template <Function F, Scope S> GMPI_DEVICE Begun ask_short(Site site, const Arguments &a) {
   static_assert(kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective);
   if (goes_nowhere(F, a))
-    return Begun::nothing;
+    return end_with_nobody<F, S>(a);
   BlockState &block = block_state();
   const std::uint32_t lane = lane_index(), slot = ready_slot<S>();
   const Buffers buffers = buffers_of(F, a, remembered_bytes);

@@ -77,6 +77,31 @@ __global__ void both_sides(int *out, int *in, int n, int turns, int rank, int ne
   }
 }
 
+/// Neighbours in a row that ends at both sides; what is left of them is nobody.
+__global__ void in_a_row(int *out, int *in, int n, int turns, int rank, int above, int below,
+                         MPI_Comm comm, int *wrong) {
+  for (int turn = 0; turn < turns; ++turn) {
+    for (int i = number(); i < n; i += numbers()) {
+      out[i] = rank * 1000 + turn + i;
+      out[n + i] = -out[i];
+      in[i] = in[n + i] = 7;
+    }
+    MPI_Request requests[4];
+    MPI_Irecv(in, n, MPI_INT, above, 1, comm, &requests[0]);
+    MPI_Irecv(in + n, n, MPI_INT, below, 2, comm, &requests[1]);
+    MPI_Isend(out, n, MPI_INT, above, 2, comm, &requests[2]);
+    MPI_Isend(out + n, n, MPI_INT, below, 1, comm, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    for (int j = 0; j < 4; ++j)
+      if (requests[j] != MPI_REQUEST_NULL)
+        atomicAdd(wrong, 1);
+    for (int i = number(); i < n; i += numbers())
+      if (in[i] != (above < 0 ? 7 : -(above * 1000 + turn + i)) ||
+          in[n + i] != (below < 0 ? 7 : below * 1000 + turn + i))
+        atomicAdd(wrong, 1);
+  }
+}
+
 /// Something is computed before they are waited for: each, with what it has brought.
 __global__ void apart(unsigned char *out, unsigned char *in, Shape shape, int turns, int rank,
                       int next, int previous, MPI_Comm comm, int *wrong) {
@@ -223,8 +248,9 @@ int main(int argc, char **argv) {
   auto *out = reinterpret_cast<int *>(one.out.data()), *in = reinterpret_cast<int *>(one.in.data());
   for (int blocks : {1, 3}) {
     for (int i = 0; i < int(sizeof shapes / sizeof *shapes); ++i) {
-      for (int step : {1, 3}) {
-        if (shapes[i].count % step == 0 && step != 1)
+      const int count = shapes[i].count;
+      for (int step : {1, 3, count - 1}) { // and backwards
+        if (step == 0 || (count % step == 0 && step != 1))
           continue;
         together<<<blocks, 64>>>(one.out.data(), one.in.data(), shapes[i], turns, step, rank, next,
                                  previous, comm, one.wrong.data());
@@ -240,6 +266,10 @@ int main(int argc, char **argv) {
     for (int n : {1, 58, 59, 500, 5000}) {
       both_sides<<<blocks, 96>>>(out, in, n, turns, rank, next, previous, comm, one.wrong.data());
       one.expect_none_wrong("both sides", n, blocks);
+      in_a_row<<<blocks, 96>>>(out, in, n, turns, rank, rank == 0 ? MPI_PROC_NULL : rank - 1,
+                               rank == test::size - 1 ? MPI_PROC_NULL : rank + 1, comm,
+                               one.wrong.data());
+      one.expect_none_wrong("in a row", n, blocks);
       leaving<<<blocks, 64>>>(out, in, n, turns, rank, next, previous, comm, one.wrong.data());
       one.expect_none_wrong("leaving", n, blocks);
       waited_by_one<<<blocks, 64>>>(out, in, n, rank, next, previous, comm, one.wrong.data());

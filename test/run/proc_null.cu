@@ -42,6 +42,14 @@ __global__ void variable(int *out, int *in, int n, int above, int below, Seen *s
     seen[1] = see(status, true);
 }
 
+/// The same in both directions, and nothing is said of what comes.
+__global__ void both_ways(int *out, int *in, int n, int above, int below) {
+  MPI_Sendrecv(out, n, MPI_INT, above, 2, in, n, MPI_INT, below, 2, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  MPI_Sendrecv(out, n, MPI_INT, below, 3, in + n, n, MPI_INT, above, 3, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+}
+
 /// Only thread 0 has anybody to talk to.
 __global__ void by_thread(int *out, int *in, int next, int previous) {
   int i = threadIdx.x;
@@ -73,6 +81,17 @@ int main(int argc, char **argv) {
   expect_seen(seen.read()[1], above, above < 0 ? MPI_ANY_TAG : 1, above < 0 ? 0 : n, "Recv");
   test::expect_each(
       in, [&](int i) { int peer = i < n ? below : above; return peer < 0 ? -1 : 1000 + peer; }, "in");
+
+  for (int length : {1, 20, 3000, 40000})
+    for (int blocks : {1, 3}) {
+      test::Array<int> from(length, 1000 + test::rank), to(2 * length, -1);
+      both_ways<<<blocks, 64>>>(from.data(), to.data(), length, above, below);
+      test::synchronize();
+      test::expect_each(
+          to,
+          [&](int i) { int peer = i < length ? below : above; return peer < 0 ? -1 : 1000 + peer; },
+          "both ways");
+    }
 
   test::Array<int> mine(32, test::rank), theirs(32, -1);
   by_thread<<<1, 32>>>(mine.data(), theirs.data(), test::next(), test::previous());
