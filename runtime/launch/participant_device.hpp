@@ -419,10 +419,15 @@ public:
       for (peer::Source &source : block.sources)
         source.comm = MPI_Comm{};
       block.reserve.count = block.reserve.allowed = 0;
-      block.series.next = block.series.count = block.series.known = 0;
-      block.series.ended = false;
-      for (unsigned char &its : block.series.left)
+      block.series.next = 0;
+      block.series.end();
+      block.series.room = device::context.peer != nullptr && device::grid_blocks() > 1
+                              ? gmpi::peer::Series::most
+                              : 0;
+      for (std::uint32_t &its : block.series.left)
         its = 0;
+      for (std::uint32_t &its : block.series.ready)
+        its = ~0u;
     }
     __syncthreads();
   }

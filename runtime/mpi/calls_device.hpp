@@ -179,7 +179,7 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
     if (!met)
       block.command = S == Scope::grid ? arrive(block) : GridCommand::lead;
     if (ends && block.command != GridCommand::lead)
-      block.series.count = 0;
+      block.series.end();
     block.begun = met                                  ? Begun::carrying
                   : block.command != GridCommand::lead ? Begun::led
                   : ends && peer::is_behind_others()   ? Begun::behind

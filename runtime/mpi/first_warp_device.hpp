@@ -150,7 +150,7 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
       block.command = command;
       if (command != GridCommand::lead) {
         if constexpr (ends_series<F>)
-          block.series.count = 0;           // who makes the call has made those
+          block.series.end();               // who makes the call has made those
         if (command != GridCommand::answer) // nothing has been written for this block
           acquire_device();
         if (kind_of(F) != Kind::collective || command != GridCommand::await)

@@ -47,23 +47,27 @@ struct LeftCall {
 /// Those that a block has left, the same in all of its grid. In the block's shared memory.
 struct Series {
   static constexpr std::uint32_t most = ReadyRequests::most;
-  std::uint32_t next;  ///< call's number in its launch
-  std::uint32_t count; ///< calls that have not been made yet: the last so many numbers
-  std::uint32_t made;  ///< while this block makes them: the first so many have been
+  /// Numbers of calls in their launch: the next one's, and the first one's that has not been made.
+  std::uint32_t next, first;
+  std::uint32_t room; ///< so many may be left: most, or none
+  std::uint32_t made; ///< while this block makes them: the first so many have been
   /// The same: messages that it is to write or read, a warp each, or all of it together. Bits by
   /// place in `call`.
   std::uint32_t to_carry, to_share;
   // While it waits for all of them; the same bits:
   std::uint32_t open;  ///< receives whose messages have not been found
   std::uint32_t ranks; ///< the first receives from a rank
-  bool ended;          ///< there are no requests for any more
   std::uint32_t given; ///< what the call returns that is being left: its request's number
-  std::uint32_t known; ///< of calls up to this number the requests' are in `ready`
-  /// By call's number, modulo this: warps that are one call behind still find theirs.
+  /// Requests that the block has at hand. For call number i, i % (2 * most): the request's number
+  /// and, in the four highest bits, the rest of i; something else where there is none.
   std::uint32_t ready[2 * most];
   /// By warp: the number of the next call that it leaves. No other warp looks at it.
-  alignas(8) unsigned char left[32];
+  std::uint32_t left[32];
   LeftCall call[most];
+
+  GMPI_HOST_DEVICE std::uint32_t count() const { return next - first; }
+  /// All have been made.
+  GMPI_HOST_DEVICE void end() { first = next; }
 };
 
 } // namespace gmpi::peer

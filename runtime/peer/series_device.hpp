@@ -24,7 +24,7 @@ constexpr std::uint32_t cannot_be_left = ~0u, lacks_request = ~1u, is_not_to_be_
 constexpr std::uint32_t none_is_ready = 0;
 
 /// Whether this block is to make them now.
-GMPI_DEVICE bool is_behind_others() { return block_state().series.count != 0; }
+GMPI_DEVICE bool is_behind_others() { return block_state().series.count() != 0; }
 
 // --- requests that are ready ---
 
@@ -71,13 +71,11 @@ GMPI_NOINLINE void fill_ready(BlockTeam team) {
     }
     const std::uint32_t next = block.series.next;
     GMPI_NO_UNROLL
-    for (std::uint32_t i = 0; i < ReadyRequests::most - block.series.count; ++i)
+    for (std::uint32_t i = 0; i < ReadyRequests::most - block.series.count(); ++i)
       if (await_ready(launch, next + i) == none_is_ready)
         make_ready(launch, next + i);
     command(block, GridCommand::done, arrivals(block));
   }
-  if (team.leads())
-    block.series.known = block.series.next; // what has been looked up is no longer so
   __syncthreads();
 }
 
@@ -109,13 +107,11 @@ template <Function F> GMPI_DEVICE ItsMessage message_of(const Arguments &a) {
     return {false, a.recv_buffer, a.recv_count, a.recv_datatype, a.source, a.recv_tag};
 }
 
-/// Adds a call to those that have been left, but for each warp's count. `known`: its rank and
-/// datatype; `number`: its request's. One thread.
-GMPI_DEVICE void add_left(Series &series, const Source &known, const ItsMessage &message,
-                          std::uint32_t number) {
+/// Notes a call that has been left at its place. `known`: its rank and datatype; `number`: its
+/// request's. One thread.
+GMPI_DEVICE void note_call(LeftCall &call, const Source &known, const ItsMessage &message,
+                           std::uint32_t number) {
   const auto request = decode_request(request_of_number(number));
-  const std::uint32_t place = series.count;
-  LeftCall &call = series.call[place];
   call.comm = known.its;
   call.data = message.data;
   call.datatype = message.datatype;
@@ -129,9 +125,10 @@ GMPI_DEVICE void add_left(Series &series, const Source &known, const ItsMessage 
   call.over = false;
   call.slot = request.slot;
   call.serial = request.serial;
-  series.count = place + 1;
-  ++series.next;
 }
+
+/// What series.ready says of call number `call` beside its request's number.
+GMPI_DEVICE std::uint32_t mark_of(std::uint32_t call) { return call / (2 * Series::most) << 28; }
 
 /// Notes a call, if it is one that can be left: of a predefined datatype and up to eager_bytes, on
 /// a communicator whose messages kernels carry, as MPI wants it. Returns its request's number,
@@ -140,7 +137,8 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
   const ItsMessage message = message_of<F>(a);
-  if (series.count == Series::most || series.ended)
+  const std::uint32_t call = series.next, place = series.count();
+  if (place >= series.room)
     return cannot_be_left;
   const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
   if (!is_source(known, a.comm, message.rank, message.datatype)) {
@@ -153,10 +151,12 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
   }
   if (message.bytes(known) > eager_bytes || !message.has_tag())
     return cannot_be_left;
-  const std::uint32_t number = await_ready(*block.launch, series.next);
+  const std::uint32_t number = await_ready(*block.launch, call);
   if (number == none_is_ready)
     return lacks_request;
-  add_left(series, known, message, number);
+  note_call(series.call[place], known, message, number);
+  series.ready[call % (2 * Series::most)] = number | mark_of(call);
+  series.next = call + 1;
   return number;
 }
 
@@ -167,11 +167,10 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(const Arguments &a
   Series &series = block_state().series;
   const auto note = [&] {
     if (team.leads()) {
-      const std::uint32_t before = series.next;
       series.given = note_left<F>(a);
       GMPI_NO_UNROLL
-      for (unsigned char &its : series.left)
-        its = static_cast<unsigned char>(its + series.next - before);
+      for (std::uint32_t &its : series.left)
+        its = series.next;
     }
     __syncthreads();
     return series.given;
@@ -180,32 +179,31 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(const Arguments &a
   if (given == lacks_request) {
     fill_ready(team);
     given = note();
-    if (team.leads())
-      series.ended = given == lacks_request;
+    if (team.leads() && given == lacks_request)
+      series.room = 0; // there are none for any more
   }
   return given != cannot_be_left && given != lacks_request ? given : is_not_to_be_left;
 }
 
-/// Has the requests for the next calls at hand, where they are not. A warp; none of its threads may
-/// be missing, or nothing happens.
-GMPI_DEVICE void look_up_ready(const LaunchState &launch, Series &series) {
+/// Finds out the request's number of call number `call`, or none_is_ready; and has those for the
+/// next calls at hand, as far as they are ready. `whole`: none of the warp's threads is missing.
+GMPI_DEVICE std::uint32_t look_up_ready(const LaunchState &launch, Series &series,
+                                        std::uint32_t call, bool whole) {
   constexpr std::uint32_t most = ReadyRequests::most;
   static_assert(most == 32);
-  if (__ballot_sync(whole_warp, true) != whole_warp)
-    return;
-  const std::uint32_t call = series.next + lane_index();
-  unsigned there = 0;
-  GMPI_NO_UNROLL
-  while ((there & 1) == 0) {
-    const unsigned long long found = load_relaxed_device(&launch.ready.place[call % most]);
-    const bool shows = found >> 32 == call / most;
-    there = __ballot_sync(whole_warp, shows);
-    if (shows)
-      series.ready[call % (2 * most)] = static_cast<std::uint32_t>(found);
-  }
-  __syncwarp();
-  if (lane_index() == 0)
-    series.known = call + (~there == 0 ? most : __ffs(static_cast<int>(~there)) - 1);
+  if (!whole)
+    return await_ready(launch, call);
+  const std::uint32_t its = call + lane_index();
+  unsigned long long found;
+  bool shows;
+  do {
+    found = load_relaxed_device(&launch.ready.place[its % most]);
+    shows = found >> 32 == its / most;
+  } while ((__ballot_sync(whole_warp, shows) & 1) == 0);
+  const auto number = static_cast<std::uint32_t>(found);
+  if (shows && number != none_is_ready)
+    series.ready[its % (2 * most)] = number | mark_of(its);
+  return of_lane(number, 0);
 }
 
 /// The same for a call like those before it, by a function that calls none: of what the block
@@ -213,9 +211,9 @@ GMPI_DEVICE void look_up_ready(const LaunchState &launch, Series &series) {
 /// cannot_be_left, where leave_to_next() may. (A message from or to nobody is over: its call says
 /// so, and its block goes on.)
 ///
-/// Its threads meet once: the first warp notes the call before that, and takes it back if it turns
-/// out that one of them is missing. So each warp counts for itself which call this is: another may
-/// have come to the next one.
+/// A block's warps do not meet: each counts for itself which call this is, all find the same, and
+/// the first that comes to it notes it. They meet for the next call that is not left, whose block
+/// looks at what has been noted; what the block remembers does not change before.
 template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
@@ -223,45 +221,29 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   if (goes_nowhere(F, a) && !returns_to_global<F>(a))
     return number_of_request(null_peer_request());
   const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
-  // (What the block remembers changes between two barriers of a call alone.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
-  if (context.peer == nullptr || grid_blocks() == 1 || returns_to_global<F>(a) ||
-      message.rank < 0 || message.count < 0 || is_local(message.data) || is_shared(message.data) ||
-      (is_known && message.bytes(known) > eager_bytes))
+  // (All of it is looked at: each branch would wait for its own.)
+  const bool returns_to_all = !(is_local(a.new_request) | is_shared(a.new_request));
+  if ((series.room == 0) | returns_to_all | (message.rank < 0) | (message.count < 0) |
+      is_local(message.data) | is_shared(message.data) |
+      (is_known & (message.bytes(known) > eager_bytes)))
     return is_not_to_be_left;
-  const std::uint32_t threads = block_threads(), warp = thread_index() / 32;
-  if (threads < 32)
+  std::uint32_t &left = series.left[thread_index() / 32];
+  const std::uint32_t call = left, place = call - series.first;
+  const std::uint32_t entry = series.ready[call % (2 * Series::most)];
+  const unsigned there = __ballot_sync(whole_warp, true);
+  if (!is_known || !message.has_tag() || place >= Series::most)
     return cannot_be_left;
-  unsigned char &left = series.left[warp];
-  const std::uint32_t call = left;
-  bool leaves = true;
-  if (warp == 0) {
-    const std::uint32_t next = series.next, count = series.count;
-    if (static_cast<std::int32_t>(next - series.known) >= 0 && count < Series::most)
-      look_up_ready(*block.launch, series);
-    const std::uint32_t number = series.ready[call % (2 * Series::most)];
-    __syncwarp(); // all have looked
-    if (lane_index() == 0) {
-      leaves = count < Series::most && !series.ended && is_known && message.has_tag() &&
-               number != none_is_ready;
-      if (leaves)
-        add_left(series, known, message, number);
-    }
-  }
-  __syncwarp();
-  const bool notes = lane_index() == 0;
-  if (notes)
-    left = static_cast<unsigned char>(call + 1);
-  if (__syncthreads_count(leaves) == static_cast<int>(threads))
-    return series.ready[call % (2 * Series::most)];
-  if (notes) {
-    left = static_cast<unsigned char>(call);
-    if (warp == 0 && leaves) {
-      --series.count;
-      --series.next;
-    }
-  }
-  return cannot_be_left; // (leave_to_next() has them meet again)
+  std::uint32_t number = entry ^ mark_of(call);
+  if (number >> 28 != 0)
+    number = look_up_ready(*block.launch, series, call, there == whole_warp);
+  if (number == none_is_ready)
+    return cannot_be_left;
+  left = call + 1; // each lane does so, and sees that at its next call
+  if ((there & ((1u << lane_index()) - 1)) == 0 && series.next == call &&
+      atomicCAS(&series.next, call, call + 1) == call)
+    note_call(series.call[place], known, message, number);
+  return number;
 }
 
 // --- making them ---
@@ -300,7 +282,7 @@ GMPI_DEVICE Begun send_left(State &state, Series &series, Share &share) {
   std::uint32_t i = series.made;
   Begun begun = Begun::over;
   GMPI_NO_UNROLL
-  for (; i < series.count; ++i) {
+  for (; i < series.count(); ++i) {
     LeftCall &call = series.call[i];
     if (!call.sends || call.over)
       continue;
@@ -335,7 +317,7 @@ struct Places {
 /// Finds out, in the usual case: they take routes, where their slots are known to be free. Nothing
 /// has happened yet. Returns whether it is so for this lane.
 GMPI_DEVICE bool find_places(const LaunchState &launch, const Series &series, Places &places) {
-  const std::uint32_t lane = lane_index(), count = series.count;
+  const std::uint32_t lane = lane_index(), count = series.count();
   const LeftCall &call = series.call[lane];
   places.sends = lane < count && call.sends && !call.over;
   places.route_index =
@@ -472,7 +454,7 @@ GMPI_DEVICE bool take_places(State &state, LaunchState &launch, Series &series,
 /// write series.to_carry; or nothing, and nothing has happened. The block's first warp, whole; it
 /// calls no function.
 GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
-  const std::uint32_t lane = lane_index(), count = series.count, next = series.next;
+  const std::uint32_t lane = lane_index(), count = series.count(), next = series.next;
   LeftCall &call = series.call[lane];
   const bool receives = lane < count && !call.sends && !call.over;
   PostRing &posts = state.posts;
@@ -519,7 +501,7 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   if (receives)
     show_post(posts, call.slot, number);
   if (lane == 0)
-    series.count = 0;
+    series.end();
   __syncwarp();
   return carries ? Begun::spanning : Begun::over;
 }
@@ -527,7 +509,7 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
 /// Has the grid's messages to whom it has left some take routes, with slots for all of these, and
 /// for those of a series like this behind them. The first warp, whole.
 GMPI_DEVICE void find_routes(State &state, const Series &series) {
-  const std::uint32_t count = series.count;
+  const std::uint32_t count = series.count();
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < count; ++i) {
     const LeftCall &call = series.call[i];
@@ -569,7 +551,7 @@ GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
   State &state = *context.peer;
   Series &series = block.series;
   Share &share = block.peer;
-  const std::uint32_t count = series.count;
+  const std::uint32_t count = series.count();
   if (team.leads())
     series.made = 0;
   team.sync();
@@ -607,7 +589,7 @@ GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < count; ++i)
       make_ready(*block.launch, series.next - count + i + ReadyRequests::most);
-    series.count = 0;
+    series.end();
     release_device(); // who waits for what has been sent sees that, whenever it is told
   }
   team.sync();

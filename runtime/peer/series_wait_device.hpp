@@ -25,16 +25,16 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
   const unsigned theirs = __ballot_sync(whole_warp, !is_null);
   const std::uint32_t place = __popc(theirs & ((1u << lane) - 1));
   if (__all_sync(whole_warp, is_null || slot == series.call[place].slot))
-    return __popc(theirs) == static_cast<int>(series.count);
+    return __popc(theirs) == static_cast<int>(series.count());
   std::uint32_t found = 0; // of the series
   bool known = is_null;
   GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < series.count; ++i) {
+  for (std::uint32_t i = 0; i < series.count(); ++i) {
     const bool is_it = slot == series.call[i].slot;
     known = known || is_it;
     found += __any_sync(whole_warp, is_it);
   }
-  return found == series.count && __all_sync(whole_warp, known);
+  return found == series.count() && __all_sync(whole_warp, known);
 }
 
 /// Begins: takes hold of the channels from all ranks that something is to be received from, and of
@@ -44,7 +44,7 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
 GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
-  const bool receives = lane < series.count && !call.sends;
+  const bool receives = lane < series.count() && !call.sends;
   const std::uint32_t peer = receives ? call.peer : max_peers;
   // All of this is under way together.
   const Summary summary = look(state);
@@ -163,7 +163,7 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
   const unsigned below = (1u << lane) - 1;
-  const bool receives = lane < series.count && !call.sends;
+  const bool receives = lane < series.count() && !call.sends;
   const std::uint32_t peer = receives ? call.peer : max_peers;
   const unsigned group = __match_any_sync(whole_warp, peer);
   const Wanted wanted{call.context, peer, call.tag};
@@ -276,18 +276,18 @@ GMPI_DEVICE void free_received(const State &state, const Series &series, std::ui
 
 /// All have been made and waited for: their requests are ready for other calls. The same warp.
 GMPI_DEVICE void end_series(Series &series, LaunchState &launch) {
-  const std::uint32_t lane = lane_index(), count = series.count;
+  const std::uint32_t lane = lane_index(), count = series.count();
   const LeftCall &call = series.call[lane];
   if (lane < count)
     put_ready(launch, series.next - count + lane + ReadyRequests::most, {call.slot, call.serial});
   __syncwarp();
   if (lane == 0)
-    series.count = 0;
+    series.end();
 }
 
 /// What has been made of the calls stays so: it is noted for whoever waits. The same warp.
 GMPI_DEVICE void leave_rest(State &state, Series &series) {
-  const std::uint32_t lane = lane_index(), count = series.count;
+  const std::uint32_t lane = lane_index(), count = series.count();
   LeftCall &call = series.call[lane];
   if (lane < count && (call.sends || call.over))
     note_made(state, call);
@@ -305,7 +305,7 @@ GMPI_NOINLINE Begun receive_left_as_warp() {
   BlockState &block = block_state();
   State &state = *context.peer;
   Series &series = block.series;
-  const std::uint32_t count = series.count;
+  const std::uint32_t count = series.count();
   const Begun begun = receive_left(state, series);
   if (begun == Begun::answered) {
     end_series(series, *block.launch);

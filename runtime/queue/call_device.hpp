@@ -631,7 +631,7 @@ GMPI_DEVICE int carry_out(Site site, const Arguments &a, Begun begun) {
       if (team.leads()) {
         block.command = arrive(block);
         if (ends_series<F> && block.command != GridCommand::lead)
-          block.series.count = 0;
+          block.series.end();
         block.begun = block.command != GridCommand::lead           ? Begun::led
                       : ends_series<F> && peer::is_behind_others() ? Begun::behind
                                                                    : Begun::unmet;
