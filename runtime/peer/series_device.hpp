@@ -91,7 +91,8 @@ struct ItsMessage {
 
   /// Whether MPI takes such a tag.
   GMPI_DEVICE bool has_tag() const {
-    return sends ? tag >= 0 && tag <= context.tag_upper_bound : tag >= 0 || tag == MPI_ANY_TAG;
+    return sends ? (tag >= 0) & (tag <= context.tag_upper_bound)
+                 : (tag >= 0) | (tag == MPI_ANY_TAG);
   }
   /// Its length, where `known` is its rank and datatype.
   GMPI_DEVICE std::uint64_t bytes(const Source &known) const {
@@ -185,8 +186,9 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(const Arguments &a
   return given != cannot_be_left && given != lacks_request ? given : is_not_to_be_left;
 }
 
-/// Finds out the request's number of call number `call`, or none_is_ready; and has those for the
-/// next calls at hand, as far as they are ready. `whole`: none of the warp's threads is missing.
+/// Has the requests for the next calls at hand, from call number `call` on, as far as they are
+/// ready; that one is, or there is none. Returns its number, or none_is_ready. A warp; `whole`: none
+/// of its threads is missing.
 GMPI_DEVICE std::uint32_t look_up_ready(const LaunchState &launch, Series &series,
                                         std::uint32_t call, bool whole) {
   constexpr std::uint32_t most = ReadyRequests::most;
@@ -218,29 +220,32 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   BlockState &block = block_state();
   Series &series = block.series;
   const ItsMessage message = message_of<F>(a);
-  if (goes_nowhere(F, a) && !returns_to_global<F>(a))
-    return number_of_request(null_peer_request());
   const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
-  const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
-  // (All of it is looked at: each branch would wait for its own.)
-  const bool returns_to_all = !(is_local(a.new_request) | is_shared(a.new_request));
-  if ((series.room == 0) | returns_to_all | (message.rank < 0) | (message.count < 0) |
-      is_local(message.data) | is_shared(message.data) |
-      (is_known & (message.bytes(known) > eager_bytes)))
-    return is_not_to_be_left;
-  std::uint32_t &left = series.left[thread_index() / 32];
+  const std::uint32_t thread = thread_index(), lane = thread % 32;
+  std::uint32_t &left = series.left[thread / 32];
   const std::uint32_t call = left, place = call - series.first;
-  const std::uint32_t entry = series.ready[call % (2 * Series::most)];
+  std::uint32_t number = series.ready[call % (2 * Series::most)] ^ mark_of(call);
+  // (All of it is looked at: each branch would wait for its own.)
+  const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
+  const bool is_odd = (series.room == 0) | !(is_local(a.new_request) | is_shared(a.new_request)) |
+                      (message.rank < 0) | (message.count < 0) | is_local(message.data) |
+                      is_shared(message.data) |
+                      (is_known & (message.bytes(known) > eager_bytes));
+  const bool can = is_known & message.has_tag() & (place < Series::most);
+  const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
   const unsigned there = __ballot_sync(whole_warp, true);
-  if (!is_known || !message.has_tag() || place >= Series::most)
-    return cannot_be_left;
-  std::uint32_t number = entry ^ mark_of(call);
-  if (number >> 28 != 0)
-    number = look_up_ready(*block.launch, series, call, there == whole_warp);
-  if (number == none_is_ready)
-    return cannot_be_left;
+  if (is_odd | !can | !is_at_hand) {
+    if (goes_nowhere(F, a) && !returns_to_global<F>(a))
+      return number_of_request(null_peer_request());
+    if (is_odd)
+      return is_not_to_be_left;
+    if (can)
+      number = look_up_ready(*block.launch, series, call, there == whole_warp);
+    if (!can || number == none_is_ready)
+      return cannot_be_left;
+  }
   left = call + 1; // each lane does so, and sees that at its next call
-  if ((there & ((1u << lane_index()) - 1)) == 0 && series.next == call &&
+  if ((there & ((1u << lane) - 1)) == 0 && series.next == call &&
       atomicCAS(&series.next, call, call + 1) == call)
     note_call(series.call[place], known, message, number);
   return number;
