@@ -639,6 +639,16 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
              : MPI_Send<S>(site, send_buffer, send_count, send_datatype, dest, send_tag, comm);
 }
 
+/// Makes what a grid has left to the next call, which is not sure to come at once.
+template <class = void> GMPI_NOINLINE void make_left_calls(Site site) {
+  MPI_Request none[1];
+  MPI_Waitall<Scope::grid>(site, 0, none, MPI_STATUSES_IGNORE);
+}
+template <class = void> GMPI_DEVICE void make_left(Site site) {
+  if (peer::has_left())
+    make_left_calls(site);
+}
+
 /// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
 template <Scope S>
 GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,

@@ -23,6 +23,11 @@ constexpr std::uint32_t cannot_be_left = ~0u, lacks_request = ~1u, is_not_to_be_
 /// Of ReadyRequests::place.
 constexpr std::uint32_t none_is_ready = 0;
 
+/// Whether there are any. It needs no meeting: all threads find the same.
+GMPI_DEVICE bool has_left() {
+  const Series &series = block_state().series;
+  return series.left[thread_index() / 32] != series.first;
+}
 /// Whether this block is to make them now.
 GMPI_DEVICE bool is_behind_others() { return block_state().series.count() != 0; }
 

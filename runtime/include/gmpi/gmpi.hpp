@@ -84,6 +84,12 @@ namespace followed {
 #undef GMPI_FOLLOWED_terminal
 #undef GMPI_FOLLOWED_completion
 } // namespace followed
+
+/// Makes those of them that have been left, where no other call is sure to come at once.
+GMPI_HOST_DEVICE inline void make_left([[maybe_unused]] Site site) {
+  GMPI_ON_HOST()
+  GMPI_ON_DEVICE(device::make_left(site);)
+}
 } // namespace grid
 
 namespace block {

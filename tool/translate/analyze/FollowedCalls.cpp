@@ -9,6 +9,7 @@
 #include "SpecialFunctions.h"
 #include "clang/Analysis/CFG.h"
 #include "clang/Basic/Builtins.h"
+#include "clang/Lex/Lexer.h"
 
 namespace gmpi::translate {
 
@@ -203,6 +204,35 @@ bool takesWhatIsLeft(const ScopedCall &Call) {
          (Call.Value == Scope::Grid && (Call.Function == "Wait" || Call.Function == "Waitall"));
 }
 
+/// A place behind a statement where what has been left can be made.
+struct Making {
+  SourceLocation Behind;
+  const Stmt *Next; ///< the statement that comes then
+};
+
+/// Where a statement has its text's end, the semicolon included; invalid in a macro.
+SourceLocation behind(const Stmt *S, const ASTContext &Context) {
+  const Stmt *Last = S;
+  for (;;)
+    if (const auto *For = dyn_cast<ForStmt>(Last))
+      Last = For->getBody();
+    else if (const auto *Range = dyn_cast<CXXForRangeStmt>(Last))
+      Last = Range->getBody();
+    else if (const auto *While = dyn_cast<WhileStmt>(Last))
+      Last = While->getBody();
+    else if (const auto *If = dyn_cast<IfStmt>(Last))
+      Last = If->getElse() ? If->getElse() : If->getThen();
+    else
+      break;
+  const SourceManager &Sources = Context.getSourceManager();
+  const LangOptions &Language = Context.getLangOpts();
+  if (isa<CompoundStmt, DeclStmt, NullStmt, SwitchStmt>(Last))
+    return Last->getEndLoc().isMacroID()
+               ? SourceLocation()
+               : Lexer::getLocForEndOfToken(Last->getEndLoc(), 0, Sources, Language);
+  return Lexer::findLocationAfterToken(Last->getEndLoc(), tok::semi, Sources, Language, false);
+}
+
 class FollowedCallFinder {
 public:
   explicit FollowedCallFinder(ASTContext &Context) : Context(Context), Code(Context) {}
@@ -212,38 +242,74 @@ public:
       return;
     Calls.clear();
     Followed.clear();
+    S.Makings.clear();
     for (const ScopedCall &Call : S.Calls)
       Calls[Call.Loc] = &Call;
     for (const FunctionDecl *Instance : instancesOf(Written))
-      if (!lookInto(Instance))
+      if (!lookInto(Instance, S.Makings)) {
+        S.Makings.clear();
         return;
+      }
     for (ScopedCall &Call : S.Calls)
       if (auto Found = Followed.find(Call.Loc); Found != Followed.end())
         Call.Followed = Found->second;
   }
 
 private:
-  bool lookInto(const FunctionDecl *Instance) {
+  bool lookInto(const FunctionDecl *Instance, std::set<SourceLocation> &Makings) {
     if (Instance->isDependentContext())
       return false;
     auto Graph = graphOf(Instance, Context);
     if (!Graph)
       return false;
     Wholes.clear();
+    Parents.clear();
+    BehindMaking.clear();
+    HasLabels = false;
     findWholes(Instance->getBody(), nullptr);
     auto Look = [this](const CFGElement &E) { return step(E); };
-    Arrivals Of(*Graph, false, Look);
-    for (const CFGBlock *Block : *Graph)
-      for (size_t I = 0; I < Block->size(); ++I)
-        if (const ScopedCall *Call = callAt((*Block)[I]); Call && mayBeLeft(*Call)) {
-          bool Here = step((*Block)[I]) == Step::Arrives && Of.from(*Block, I + 1, Look);
-          auto [Slot, New] = Followed.try_emplace(Call->Loc, Here);
-          Slot->second &= Here;
+    auto Of = std::make_unique<Arrivals>(*Graph, false, Look);
+    for (const Place &At : callsToLeave(*Graph)) {
+      bool Alone = step((*At.Block)[At.Element]) == Step::Arrives;
+      auto IsFollowed = [&] { return Of->from(*At.Block, At.Element + 1, Look); };
+      bool Here = Alone && IsFollowed();
+      if (Alone && !Here)
+        for (const Making &M : makingsBehind((*At.Block)[At.Element].castAs<CFGStmt>().getStmt())) {
+          auto Before = BehindMaking;
+          noteAll(M.Next);
+          Of = std::make_unique<Arrivals>(*Graph, false, Look);
+          if ((Here = IsFollowed())) {
+            Makings.insert(M.Behind);
+            break;
+          }
+          BehindMaking = Before;
+          Of = std::make_unique<Arrivals>(*Graph, false, Look);
         }
+      auto [Slot, New] = Followed.try_emplace(callAt((*At.Block)[At.Element])->Loc, Here);
+      Slot->second &= Here;
+    }
     return true;
   }
 
-  /// The outermost expressions that calls stand in.
+  struct Place {
+    const CFGBlock *Block;
+    size_t Element;
+  };
+  /// The last one first: those before it may come to what is made for it.
+  std::vector<Place> callsToLeave(const CFG &Graph) const {
+    std::vector<Place> Result;
+    for (const CFGBlock *Block : Graph)
+      for (size_t I = 0; I < Block->size(); ++I)
+        if (const ScopedCall *Call = callAt((*Block)[I]); Call && mayBeLeft(*Call))
+          Result.push_back({Block, I});
+    llvm::sort(Result, [this](const Place &A, const Place &B) {
+      return Context.getSourceManager().isBeforeInTranslationUnit(
+          callAt((*B.Block)[B.Element])->Loc, callAt((*A.Block)[A.Element])->Loc);
+    });
+    return Result;
+  }
+
+  /// The outermost expressions that calls stand in; and what stands in what.
   void findWholes(const Stmt *S, const Expr *Whole) {
     if (!S || isa<LambdaExpr>(S))
       return;
@@ -251,13 +317,55 @@ private:
       Whole = dyn_cast<Expr>(S);
     if (isa<CallExpr>(S))
       Wholes[S] = Whole;
-    for (const Stmt *Child : S->children())
+    HasLabels |= isa<LabelStmt, GotoStmt, IndirectGotoStmt>(S);
+    if (isa<SwitchCase>(S)) // what it stands in is entered there, too
+      for (const Stmt *In = Parents.lookup(S); In && !isa<SwitchStmt>(In); In = Parents.lookup(In))
+        HasLabels |= !isa<CompoundStmt, SwitchCase>(In);
+    for (const Stmt *Child : S->children()) {
+      Parents[Child] = S;
       findWholes(Child, Whole);
+    }
+  }
+
+  /// Where what a call in loops or conditions leaves can be made, as late as can be first: behind
+  /// one of these. All threads come there that have made the call, but those that have left.
+  std::vector<Making> makingsBehind(const Stmt *Call) {
+    std::vector<Making> Result;
+    if (HasLabels)
+      return Result;
+    for (const Stmt *S = Call; S; S = Parents.lookup(S)) {
+      const auto *List = dyn_cast_or_null<CompoundStmt>(Parents.lookup(S));
+      if (!List || !isa<ForStmt, CXXForRangeStmt, WhileStmt, DoStmt, IfStmt, SwitchStmt>(S))
+        continue;
+      const auto *Next = llvm::find(List->body(), S) + 1;
+      SourceLocation Behind = behind(S, Context);
+      if (Next != List->body_end() && !isa<SwitchCase>(*Next) && Behind.isValid() &&
+          !mayLeave(*Next))
+        Result.insert(Result.begin(), {Behind, *Next});
+    }
+    return Result;
+  }
+
+  bool mayLeave(const Stmt *S) const {
+    const ScopedCall *Call = callAt(S);
+    return (Call && mayBeLeft(*Call)) ||
+           llvm::any_of(S->children(), [this](const Stmt *Child) { return Child && mayLeave(Child); });
+  }
+
+  void noteAll(const Stmt *S) {
+    if (!S)
+      return;
+    BehindMaking.insert(S);
+    for (const Stmt *Child : S->children())
+      noteAll(Child);
   }
 
   const ScopedCall *callAt(const CFGElement &Element) const {
     auto Statement = Element.getAs<CFGStmt>();
-    const auto *E = Statement ? dyn_cast<CallExpr>(Statement->getStmt()) : nullptr;
+    return Statement ? callAt(Statement->getStmt()) : nullptr;
+  }
+  const ScopedCall *callAt(const Stmt *S) const {
+    const auto *E = dyn_cast<CallExpr>(S);
     if (!E || !mpiFunctionOf(E->getDirectCallee()))
       return nullptr;
     auto Found = Calls.find(nameLocation(E, Context.getSourceManager()));
@@ -265,6 +373,9 @@ private:
   }
 
   Step step(const CFGElement &Element) {
+    if (auto Statement = Element.getAs<CFGStmt>();
+        Statement && BehindMaking.count(Statement->getStmt()))
+      return Step::Arrives;
     if (const ScopedCall *Call = callAt(Element)) {
       const Stmt *E = Element.castAs<CFGStmt>().getStmt();
       auto Whole = Wholes.find(E);
@@ -287,6 +398,9 @@ private:
   std::map<SourceLocation, const ScopedCall *> Calls;
   std::map<SourceLocation, bool> Followed;
   std::map<const Stmt *, const Expr *> Wholes;
+  llvm::DenseMap<const Stmt *, const Stmt *> Parents;
+  std::set<const Stmt *> BehindMaking; ///< all of statements before which a making comes
+  bool HasLabels = false;
 };
 
 } // namespace

@@ -2,7 +2,8 @@
 //
 //   MPI_Send(buf, n, ...)   becomes   ::gmpi::grid::MPI_Send({file, line}, buf, n, ...)
 //
-// A call that may be left to the next one is ::gmpi::grid::followed's.
+// A call that may be left to the next one is ::gmpi::grid::followed's; where none comes at once,
+// ::gmpi::grid::make_left() makes what has been left.
 #include "../Precompiled.h"
 #include "../analyze/SpecialFunctions.h"
 #include "../emit/LineDirective.h"
@@ -115,6 +116,10 @@ void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
     rewriteCall(L, Changes, Written->second->Call, Written->second->NameLoc, "MPI_" + Call.Function,
                 Group);
   }
+  if (Left.empty())
+    for (SourceLocation Behind : S.Makings)
+      if (Position At = Where.position(Behind); At.isValid())
+        Changes.insert(At, " ::gmpi::grid::make_left(" + L.site(At) + ");");
   for (const CalleeUse &Use : S.Callees)
     if (Use.Specialisation != 0 &&
         !Left.count(Where.position(nameLocation(Use.Call->getCallee()->IgnoreParenImpCasts())))) {
