@@ -224,6 +224,10 @@ GMPI_DEVICE std::uint32_t look_up_ready(const LaunchState &launch, Series &serie
 template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
+  const auto is_over = [&] { return goes_nowhere(F, a) && !returns_to_global<F>(a); };
+  constexpr auto nobody = [] { return number_of_request(null_peer_request()); };
+  if (series.room == 0)
+    return is_over() ? nobody() : is_not_to_be_left;
   const ItsMessage message = message_of<F>(a);
   const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
   const std::uint32_t thread = thread_index(), lane = thread % 32;
@@ -232,16 +236,18 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   std::uint32_t number = series.ready[call % (2 * Series::most)] ^ mark_of(call);
   // (All of it is looked at: each branch would wait for its own.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
-  const bool is_odd = (series.room == 0) | !(is_local(a.new_request) | is_shared(a.new_request)) |
+  const bool is_odd = !(is_local(a.new_request) | is_shared(a.new_request)) |
                       (message.rank < 0) | (message.count < 0) | is_local(message.data) |
                       is_shared(message.data) |
                       (is_known & (message.bytes(known) > eager_bytes));
   const bool can = is_known & message.has_tag() & (place < Series::most);
   const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
   const unsigned there = __ballot_sync(whole_warp, true);
-  if (is_odd | !can | !is_at_hand) {
-    if (goes_nowhere(F, a) && !returns_to_global<F>(a))
-      return number_of_request(null_peer_request());
+  // (Another warp may be looking requests up: then some lanes have seen more than others.)
+  const bool all_have_it = __ballot_sync(whole_warp, is_at_hand) == there;
+  if (is_odd | !can | !all_have_it) {
+    if (is_over())
+      return nobody();
     if (is_odd)
       return is_not_to_be_left;
     if (can)
