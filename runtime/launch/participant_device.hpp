@@ -369,6 +369,7 @@ GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
     release_reserve(context, launch.reserve);
   if (launch.ready.reserved != 0)
     release_ready(context, launch.ready);
+  launch.statuses.next = 0;
   release_system();
   Attribute leave{};
   leave.function = Function::leave;

@@ -70,7 +70,8 @@ GMPI_DEVICE Begun begin_together(const Arguments &a, Before before, Meet meet, M
   do {
     if constexpr (S == Scope::grid && F == Function::Waitall)
       if (leads && !returns_to_global<F>(a) &&
-          peer::exchange_left(a.count, a.requests) == Begun::answered)
+          peer::exchange_left(a.count, a.requests, a.statuses != MPI_STATUSES_IGNORE) ==
+              Begun::answered)
         return Begun::answered;
     if (ends && leads)
       peer::make_series(BlockTeam{thread_index() == 0});
@@ -649,10 +650,54 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     make_left_calls(site);
 }
 
+/// MPI_Waitall with statuses of a grid that waits for what has been left to it, both in each
+/// thread's own memory: the blocks meet once. Returns whether it has been so; else what has been
+/// left is made, and nothing has been waited for.
+template <class = void>
+GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *requests,
+                                          MPI_Status *statuses) {
+  const std::uint32_t next = peer::next_call();
+  Arguments a{};
+  a.count = count;
+  a.requests = requests;
+  a.statuses = statuses;
+  const Begun begun = begin_together<Function::Waitall, Scope::grid>(
+      a, [] {}, [] { return false; }, [] {},
+      [] {
+        if (lane_index() == 0)
+          keep_result<Scope::grid>(nothing_received());
+        end_as_warp<Scope::grid>();
+        return Begun::answered;
+      });
+  if (begun != Begun::answered)
+    by_queue::MPI_Waitall<Scope::grid>(site, 0, requests, MPI_STATUSES_IGNORE, begun);
+  const LaunchState &launch = *block_state().launch;
+  if (launch.statuses.next != next)
+    return false;
+  GMPI_NO_UNROLL
+  for (int i = 0; i < count; ++i) {
+    CallResult result =
+        nothing_received(requests[i] == MPI_REQUEST_NULL ? MPI_ANY_SOURCE : MPI_PROC_NULL);
+    if (is_kernel_request(requests[i]) && requests[i] != null_peer_request()) {
+      const auto &its = launch.statuses.of[i];
+      result.source = its.source;
+      result.tag = its.tag;
+      result.bytes = its.bytes;
+    }
+    statuses[i] = make_status(result);
+    requests[i] = MPI_REQUEST_NULL;
+  }
+  return true;
+}
+
 /// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
 template <Scope S>
 GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
                                   MPI_Status *statuses) {
+  if constexpr (S == Scope::grid)
+    if (peer::has_left() && is_local(requests) && is_local(statuses) &&
+        exchange_with_statuses(site, count, requests, statuses))
+      return MPI_SUCCESS;
   int error = MPI_SUCCESS;
   for (int i = 0; i < count; ++i)
     if (MPI_Wait<S>(site, requests + i, statuses + i) != MPI_SUCCESS)

@@ -16,6 +16,16 @@ struct ReadyRequests {
   unsigned long long place[most];
 };
 
+/// What the calls have received that an MPI_Waitall with statuses has waited for. In a launch's
+/// LaunchState; written by the block that makes it, before the others go on.
+struct LeftStatuses {
+  std::uint32_t next; ///< the calls are those before this number; 0: nothing has been written
+  struct {
+    int source, tag;
+    std::uint32_t bytes;
+  } of[ReadyRequests::most]; ///< by request
+};
+
 /// A call that has been left.
 struct LeftCall {
   const Comm *comm;

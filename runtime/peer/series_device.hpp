@@ -23,11 +23,10 @@ constexpr std::uint32_t cannot_be_left = ~0u, lacks_request = ~1u, is_not_to_be_
 /// Of ReadyRequests::place.
 constexpr std::uint32_t none_is_ready = 0;
 
-/// Whether there are any. It needs no meeting: all threads find the same.
-GMPI_DEVICE bool has_left() {
-  const Series &series = block_state().series;
-  return series.left[thread_index() / 32] != series.first;
-}
+/// The number of this thread's next call that is left. It needs no meeting: all find the same.
+GMPI_DEVICE std::uint32_t next_call() { return block_state().series.left[thread_index() / 32]; }
+/// Whether there are any before that which have not been made.
+GMPI_DEVICE bool has_left() { return next_call() != block_state().series.first; }
 /// Whether this block is to make them now.
 GMPI_DEVICE bool is_behind_others() { return block_state().series.count() != 0; }
 

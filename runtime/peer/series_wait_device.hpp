@@ -140,6 +140,7 @@ GMPI_DEVICE bool take_front(LeftCall &call, const FoundMessage &found, const Pac
   call.carried = bytes;
   call.dense = found.header.dense;
   call.received.channel = found.channel;
+  call.tag = found.header.tag;
   call.over = true;
   if (bytes > packet_bytes)
     return true;
@@ -301,13 +302,35 @@ GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *request
              ? begin_exchange_of(*context.peer, block.series, *block.launch)
              : Begun::elsewhere;
 }
-GMPI_NOINLINE Begun receive_left_as_warp() {
+/// Leaves to all blocks what has been received, by request. The same warp.
+GMPI_DEVICE void note_statuses(const Series &series, LaunchState &launch, int count,
+                               const MPI_Request *requests) {
+  const std::uint32_t lane = lane_index();
+  if (lane < static_cast<std::uint32_t>(count)) {
+    const std::uint32_t slot = decode_request(requests[lane]).slot;
+    auto &its = launch.statuses.of[lane];
+    const CallResult none = nothing_received();
+    its = {none.source, none.tag, 0};
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < series.count(); ++i)
+      if (const LeftCall &call = series.call[i]; call.slot == slot && !call.sends)
+        its = {call.rank, call.tag, call.carried};
+  }
+  if (lane == 0)
+    launch.statuses.next = series.next;
+  __syncwarp();
+}
+
+/// `requests`: null, where nothing is to be said of what has been received.
+GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *requests) {
   BlockState &block = block_state();
   State &state = *context.peer;
   Series &series = block.series;
   const std::uint32_t count = series.count();
   const Begun begun = receive_left(state, series);
   if (begun == Begun::answered) {
+    if (requests != nullptr)
+      note_statuses(series, *block.launch, requests_count, requests);
     end_series(series, *block.launch);
     if (lane_index() == 0)
       keep_result<Scope::grid>(nothing_received());
@@ -320,9 +343,10 @@ GMPI_NOINLINE Begun receive_left_as_warp() {
 }
 
 /// Makes the calls that have been left to a grid's MPI_Waitall, and waits for them, if these are
-/// what it waits for, and all is usual. Returns answered then; else the calls that have not been
-/// made are still left. All of the block that makes the call, in whose number none is missing.
-GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests) {
+/// what it waits for, and all is usual. Returns answered then, and launch.statuses says what has
+/// been received if it `tells`; else the calls that have not been made are still left. All of the
+/// block that makes the call, in whose number none is missing.
+GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool tells) {
   if (count > 32)
     return Begun::elsewhere;
   Begun begun = Begun::over;
@@ -333,12 +357,14 @@ GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests) {
       begun = begin_exchange_as_warp(count, requests);
     }
     if (begun == Begun::over)
-      begun = receive_left_as_warp();
+      begun = receive_left_as_warp(count, tells ? requests : nullptr);
   }
   begun = tell_all(begun);
   while (begun == Begun::spanning || begun == Begun::bundling) {
     begun == Begun::spanning ? carry_all_left<false>() : carry_all_left<true>();
-    begun = tell_all(thread_index() < 32 ? receive_left_as_warp() : Begun::over);
+    begun = tell_all(thread_index() < 32
+                         ? receive_left_as_warp(count, tells ? requests : nullptr)
+                         : Begun::over);
   }
   return begun;
 }

@@ -149,6 +149,7 @@ struct LaunchState {
   peer::Source sources[peer::Source::most]; ///< of the same: for blocks that make one; likewise
   SlotReserve reserve;                      ///< of the same; likewise
   peer::ReadyRequests ready;                ///< of the same; likewise
+  peer::LeftStatuses statuses;              ///< of the same
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
 static_assert(offsetof(LaunchState, command) == offsetof(LaunchState, brought) + 8,

@@ -102,6 +102,37 @@ __global__ void in_a_row(int *out, int *in, int n, int turns, int rank, int abov
   }
 }
 
+/// They are waited for together, each with what it has brought; the last request is null.
+__global__ void told(unsigned char *out, unsigned char *in, Shape shape, int turns, int rank,
+                     int next, int previous, MPI_Comm comm, int *wrong) {
+  MPI_Request requests[2 * most + 1];
+  MPI_Status statuses[2 * most + 1];
+  for (int turn = 0; turn < turns; ++turn) {
+    fill(out, shape, rank, turn);
+    for (int j = 0; j < shape.count; ++j)
+      MPI_Isend(out + j * room + shape.shift, shape.bytes[j], MPI_BYTE, next, j, comm,
+                requests + j);
+    for (int j = 0; j < shape.count; ++j)
+      MPI_Irecv(in + j * room + shape.shift, shape.bytes[j] + 5, MPI_BYTE, previous,
+                turn % 2 == 0 ? MPI_ANY_TAG : j, comm, requests + shape.count + j);
+    requests[2 * shape.count] = MPI_REQUEST_NULL;
+    MPI_Waitall(2 * shape.count + 1, requests, statuses);
+    for (int j = 0; j < shape.count; ++j) {
+      const MPI_Status &status = statuses[shape.count + j];
+      int count = -1;
+      MPI_Get_count(&status, MPI_BYTE, &count);
+      if (count != shape.bytes[j] || status.MPI_SOURCE != previous || status.MPI_TAG != j)
+        atomicAdd(wrong, 1);
+    }
+    if (statuses[2 * shape.count].MPI_SOURCE != MPI_ANY_SOURCE)
+      atomicAdd(wrong, 1);
+    for (int j = 0; j < 2 * shape.count; ++j)
+      if (requests[j] != MPI_REQUEST_NULL)
+        atomicAdd(wrong, 1);
+    verify(in, shape, previous, turn, wrong);
+  }
+}
+
 /// Something is computed before they are waited for: each, with what it has brought.
 __global__ void apart(unsigned char *out, unsigned char *in, Shape shape, int turns, int rank,
                       int next, int previous, MPI_Comm comm, int *wrong) {
@@ -259,6 +290,9 @@ int main(int argc, char **argv) {
       apart<<<blocks, 64>>>(one.out.data(), one.in.data(), shapes[i], turns / 2, rank, next,
                             previous, comm, one.wrong.data());
       one.expect_none_wrong("apart", i, blocks);
+      told<<<blocks, 64>>>(one.out.data(), one.in.data(), shapes[i], turns / 2, rank, next,
+                           previous, comm, one.wrong.data());
+      one.expect_none_wrong("told", i, blocks);
       in_parts<<<blocks, 64>>>(one.out.data(), one.in.data(), one.extra.data(), shapes[i],
                                turns / 2, rank, next, previous, comm, one.wrong.data());
       one.expect_none_wrong("in parts", i, blocks);
