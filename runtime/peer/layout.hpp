@@ -467,6 +467,9 @@ struct State {
   unsigned long long last_told;      ///< when the proxy was told last that this rank goes on
   unsigned long long calls, bytes;   ///< for statistics
   unsigned long long stored, ringed; ///< long messages, by their way
+  /// Calls that grids' blocks have left to the next one, and those of them that one MPI_Waitall has
+  /// sent and received.
+  unsigned long long left, exchanged;
   Channel channels[max_channels];
   std::uint64_t *peer_acks[max_peers]; ///< each in its own memory, or for the relay
   Offer *offers;                       ///< this rank's

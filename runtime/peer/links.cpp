@@ -417,13 +417,16 @@ void Links::remove(MPI_Comm comm) {
 void Links::report_statistics() {
   if (state_ == nullptr || !settings().stats)
     return;
-  unsigned long long counted[4] = {};
-  static_assert(offsetof(State, ringed) == offsetof(State, calls) + 3 * sizeof(counted[0]));
+  unsigned long long counted[6] = {};
+  static_assert(offsetof(State, exchanged) == offsetof(State, calls) + 5 * sizeof(counted[0]));
   cudaMemcpy(counted, &state_->calls, sizeof(counted), cudaMemcpyDeviceToHost);
-  const auto [calls, bytes, stored, ringed] = counted;
+  const auto [calls, bytes, stored, ringed, left, exchanged] = counted;
   if (calls == 0)
     return;
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
+  if (left != 0)
+    say("%llu calls of grids were left to the next one; MPI_Waitall made %llu of them at once", left,
+        exchanged);
   const Relay::Counts relayed = Proxy::instance()->relay().counts();
   if (relayed.messages + relayed.parts != 0)
     say("of these, by way of the hosts: %llu messages and %llu parts of collective calls, %llu "

@@ -515,8 +515,10 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   release_device(); // who waits for what has been sent sees that, too, whenever it is told
   if (receives)
     show_post(posts, call.slot, number);
-  if (lane == 0)
+  if (lane == 0) {
+    increase_relaxed_device(&state.left, count);
     series.end();
+  }
   __syncwarp();
   return carries ? Begun::spanning : Begun::over;
 }
@@ -604,6 +606,7 @@ GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < count; ++i)
       make_ready(*block.launch, series.next - count + i + ReadyRequests::most);
+    increase_relaxed_device(&state.left, count);
     series.end();
     release_device(); // who waits for what has been sent sees that, whenever it is told
   }

@@ -276,14 +276,17 @@ GMPI_DEVICE void free_received(const State &state, const Series &series, std::ui
 }
 
 /// All have been made and waited for: their requests are ready for other calls. The same warp.
-GMPI_DEVICE void end_series(Series &series, LaunchState &launch) {
+GMPI_DEVICE void end_series(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t lane = lane_index(), count = series.count();
   const LeftCall &call = series.call[lane];
   if (lane < count)
     put_ready(launch, series.next - count + lane + ReadyRequests::most, {call.slot, call.serial});
   __syncwarp();
-  if (lane == 0)
+  if (lane == 0) {
+    increase_relaxed_device(&state.left, count);
+    increase_relaxed_device(&state.exchanged, count);
     series.end();
+  }
 }
 
 /// What has been made of the calls stays so: it is noted for whoever waits. The same warp.
@@ -331,7 +334,7 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
   if (begun == Begun::answered) {
     if (requests != nullptr)
       note_statuses(series, *block.launch, requests_count, requests);
-    end_series(series, *block.launch);
+    end_series(state, series, *block.launch);
     if (lane_index() == 0)
       keep_result<Scope::grid>(nothing_received());
     end_as_warp<Scope::grid>();

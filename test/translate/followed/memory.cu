@@ -25,11 +25,13 @@ __device__ int counter;
 
 __global__ void own(int *b, Halo halo, const int *__restrict__ peers) {
   MPI_Request r;
-  int local[2] = {1, 2};
+  int local[2] = {1, 2}, either = 1;
   MPI_Irecv(&b[local[0]], 1, MPI_INT, 1, 20, MPI_COMM_WORLD, &r);
   MPI_Isend(halo.cells, 1, MPI_INT, halo.peer[1], tags[1], MPI_COMM_WORLD, &r);
   local[1] += blockDim.x;
   MPI_Isend(b, 1, MPI_INT, peers[2], 21, MPI_COMM_WORLD, &r);
+  MPI_Isend(b, 1, MPI_INT, 1, 22, MPI_COMM_WORLD, &r);
+  MPI_Isend(b, 1, MPI_INT, local[0] == 1 ? local[1] : either, 23, MPI_COMM_WORLD, &r);
   MPI_Wait(&r, MPI_STATUS_IGNORE);
   halo.exchange();
 }
@@ -54,6 +56,8 @@ __global__ void others(int *b, int *n, Halo *halo) {
   MPI_Irecv(b, 1, MPI_INT, 1, 37, MPI_COMM_WORLD, &r);
   int &alias = n[2];
   ++alias;
+  MPI_Irecv(b, 1, MPI_INT, 1, 38, MPI_COMM_WORLD, &r);
+  MPI_Irecv(b, 1, MPI_INT, first > 1 ? first : *n, 39, MPI_COMM_WORLD, &r);
   MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 //--- check
@@ -62,6 +66,8 @@ CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} peer[1], 11,
 CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 20,
 CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} halo.peer[1], tags[1],
 CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} peers[2], 21,
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 1, 22,
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 23,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 30,
 CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} 1, 31,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 32,
@@ -70,3 +76,4 @@ CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 34,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 35,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 36,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 37,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 38,

@@ -109,6 +109,8 @@ bool isOwn(const Expr *E) {
   }
   if (const auto *Cast = dyn_cast<CastExpr>(E); Cast && Cast->getCastKind() == CK_NoOp)
     return isOwn(Cast->getSubExpr());
+  if (const auto *Choice = dyn_cast<ConditionalOperator>(E)) // of two variables
+    return isOwn(Choice->getTrueExpr()) && isOwn(Choice->getFalseExpr());
   if (isa<UnaryOperator, BinaryOperator>(E)) { // `++i` and `i = 0` are variables, too
     auto Accessed = accessedBy(E);
     return !Accessed.empty() && isOwn(Accessed.front());
