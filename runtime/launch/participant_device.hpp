@@ -422,9 +422,7 @@ public:
       block.reserve.count = block.reserve.allowed = 0;
       block.series.next = 0;
       block.series.end();
-      block.series.room = device::context.peer != nullptr && device::grid_blocks() > 1
-                              ? gmpi::peer::Series::most
-                              : 0;
+      block.series.room = device::context.peer != nullptr ? gmpi::peer::Series::most : 0;
       for (std::uint32_t &its : block.series.left)
         its = 0;
       for (std::uint32_t &its : block.series.ready)

@@ -191,8 +191,8 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(const Arguments &a
 }
 
 /// Has the requests for the next calls at hand, from call number `call` on, as far as they are
-/// ready; that one is, or there is none. Returns its number, or none_is_ready. A warp; `whole`: none
-/// of its threads is missing.
+/// ready; that one is, or there is none. Returns its number, or none_is_ready. A warp; `whole`:
+/// none of its threads is missing.
 GMPI_DEVICE std::uint32_t look_up_ready(const LaunchState &launch, Series &series,
                                         std::uint32_t call, bool whole) {
   constexpr std::uint32_t most = ReadyRequests::most;
@@ -235,9 +235,8 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   std::uint32_t number = series.ready[call % (2 * Series::most)] ^ mark_of(call);
   // (All of it is looked at: each branch would wait for its own.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
-  const bool is_odd = !(is_local(a.new_request) | is_shared(a.new_request)) |
-                      (message.rank < 0) | (message.count < 0) | is_local(message.data) |
-                      is_shared(message.data) |
+  const bool is_odd = !(is_local(a.new_request) | is_shared(a.new_request)) | (message.rank < 0) |
+                      (message.count < 0) | is_local(message.data) | is_shared(message.data) |
                       (is_known & (message.bytes(known) > eager_bytes));
   const bool can = is_known & message.has_tag() & (place < Series::most);
   const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
@@ -331,7 +330,7 @@ struct Places {
 
 /// Finds out, in the usual case: they take routes, where their slots are known to be free. Nothing
 /// has happened yet. Returns whether it is so for this lane.
-GMPI_DEVICE bool find_places(const LaunchState &launch, const Series &series, Places &places) {
+GMPI_DEVICE bool find_places(const Series &series, Places &places) {
   const std::uint32_t lane = lane_index(), count = series.count();
   const LeftCall &call = series.call[lane];
   places.sends = lane < count && call.sends && !call.over;
@@ -339,7 +338,7 @@ GMPI_DEVICE bool find_places(const LaunchState &launch, const Series &series, Pl
       places.sends ? static_cast<std::uint32_t>(call.rank) % Routes::most : Routes::most;
   places.route = {};
   if (places.sends)
-    places.route = launch.routes.route[places.route_index];
+    places.route = load_route<Scope::grid>(places.route_index);
   const Route &route = places.route;
   const std::uint32_t bytes = places.sends ? call.bytes : 0;
   const unsigned same = __match_any_sync(whole_warp, places.route_index);
@@ -440,15 +439,15 @@ GMPI_DEVICE void note_to_carry(Series &series, bool carries, std::uint32_t bytes
 
 /// Takes these places. A lane writes its message if that is no longer than a packet; the others are
 /// to be carried. `order`: the sender's word for both channels. Returns whether there are any.
-GMPI_DEVICE bool take_places(State &state, LaunchState &launch, Series &series,
-                             const Places &places, std::uint64_t order) {
+GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
+                             std::uint64_t order) {
   LeftCall &call = series.call[lane_index()];
   const std::uint32_t bytes = places.sends ? call.bytes : 0;
   if (places.sends) {
     increase_relaxed_device(places.route.order, places.slots * one_owned);
     count_call(state, bytes);
     if (places.is_last)
-      launch.routes.route[places.route_index].next = places.first + places.slots;
+      routes_of<Scope::grid>().route[places.route_index].next = places.first + places.slots;
     call.ring = places.route.out;
     call.first = places.first;
     call.carried = bytes;
@@ -481,7 +480,7 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t reserved = reserve.count;
   const NewSlot spare = reserve.of[lane]; // which one, the count tells
   Places places;
-  bool usual = find_places(launch, series, places);
+  bool usual = find_places(series, places);
   // (Others may be posting, too; they are not so many.)
   usual = usual && (!receives || (kept == 0 && end - begin + 32 < PostRing::places));
   if (!__all_sync(whole_warp, usual))
@@ -507,7 +506,7 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   if (receives)
     describe_post(state, *call.comm, call.rank, wanted_from(*call.comm, call.rank, call.tag),
                   call.data, call.bytes, {}, 0, {call.slot, call.serial});
-  const bool carries = take_places(state, launch, series, places, order);
+  const bool carries = take_places(state, series, places, order);
   if (places.sends)
     note_made(state, call);
   number = of_lane(number, 0) + static_cast<std::uint32_t>(__popc(receiving & ((1u << lane) - 1)));

@@ -41,7 +41,7 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
 /// places for what is to be sent, if all is usual. Returns spanning, where all of the block are to
 /// write messages; over, where there are none; or nothing, and nothing has happened. The block's
 /// first warp, whole; it calls no function.
-GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, LaunchState &launch) {
+GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
   const bool receives = lane < series.count() && !call.sends;
@@ -59,7 +59,7 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, LaunchState &l
     rings[1] = state.channels[owned_channel(peer)].in;
   }
   Places places;
-  bool usual = find_places(launch, series, places) && !far && !is_contended(summary);
+  bool usual = find_places(series, places) && !far && !is_contended(summary);
   const std::uint32_t first = __ffs(static_cast<int>(__match_any_sync(whole_warp, peer))) - 1;
   const bool is_first = receives && first == lane; // of those from its rank
   usual = usual && (!is_first || (word & locked) == 0);
@@ -86,7 +86,7 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, LaunchState &l
     series.open = open;
     series.ranks = ranks;
   }
-  return take_places(state, launch, series, places, order) ? Begun::spanning : Begun::over;
+  return take_places(state, series, places, order) ? Begun::spanning : Begun::over;
 }
 
 /// What a lane sees of a message that may begin at a slot.
@@ -302,7 +302,7 @@ GMPI_DEVICE void leave_rest(State &state, Series &series) {
 GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *requests) {
   BlockState &block = block_state();
   return are_of_series(block.series, requests, count)
-             ? begin_exchange_of(*context.peer, block.series, *block.launch)
+             ? begin_exchange_of(*context.peer, block.series)
              : Begun::elsewhere;
 }
 /// Leaves to all blocks what has been received, by request. The same warp.
@@ -365,9 +365,8 @@ GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool t
   begun = tell_all(begun);
   while (begun == Begun::spanning || begun == Begun::bundling) {
     begun == Begun::spanning ? carry_all_left<false>() : carry_all_left<true>();
-    begun = tell_all(thread_index() < 32
-                         ? receive_left_as_warp(count, tells ? requests : nullptr)
-                         : Begun::over);
+    begun = tell_all(thread_index() < 32 ? receive_left_as_warp(count, tells ? requests : nullptr)
+                                         : Begun::over);
   }
   return begun;
 }

@@ -6,8 +6,8 @@
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t told 2>&1 | FileCheck %s --check-prefix=TOGETHER
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t rim 2>&1 | FileCheck %s --check-prefix=RIM
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t apart 2>&1 | FileCheck %s --check-prefix=APART
-// RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t single 2>&1 | FileCheck %s --check-prefix=SINGLE
-// RUN: env GMPI_STATS=1 %mpiexec -n 2 %t together 2>&1 | FileCheck %s --check-prefix=SINGLE
+// RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t block 2>&1 | FileCheck %s --check-prefix=TOGETHER
+// RUN: env GMPI_STATS=1 %mpiexec -n 2 %t together 2>&1 | FileCheck %s --check-prefix=QUEUE
 //
 // Twelve calls a turn, or six. (Whoever waits long for the other rank makes them the usual way.)
 // TOGETHER-DAG: gmpi: rank 0: 120 calls of grids were left to the next one; MPI_Waitall made {{1[012][0-9]}} of them at once
@@ -16,9 +16,9 @@
 // RIM-DAG: {{^}}ok{{$}}
 // APART-DAG: gmpi: rank 0: 120 calls of grids were left to the next one; MPI_Waitall made 0 of them at once
 // APART-DAG: {{^}}ok{{$}}
-// SINGLE-NOT: were left to the next one
-// SINGLE: {{^}}ok{{$}}
-// SINGLE-NOT: were left to the next one
+// QUEUE-NOT: were left to the next one
+// QUEUE: {{^}}ok{{$}}
+// QUEUE-NOT: were left to the next one
 #include "Inputs/check.h"
 
 #include <cstring>
@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
   else if (is("apart"))
     apart<<<3, 64>>>(out.data(), in.data(), n, rank, other, work.data(), wrong.data());
   else
-    together<<<is("single") ? 1 : 3, 64>>>(out.data(), in.data(), n, rank, other,
+    together<<<is("block") ? 1 : 3, 64>>>(out.data(), in.data(), n, rank, other,
                                            is("backwards"), wrong.data());
   test::synchronize();
   test::expect(wrong.read()[0] == 0, "%d are wrong", wrong.read()[0]);
