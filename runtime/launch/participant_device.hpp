@@ -423,8 +423,8 @@ public:
       block.series.next = 0;
       block.series.end();
       block.series.room = device::context.peer != nullptr ? gmpi::peer::Series::most : 0;
-      for (std::uint32_t &its : block.series.left)
-        its = 0;
+      for (gmpi::peer::Series::Left &its : block.series.left)
+        its = {0, 0, 0};
       for (std::uint32_t &its : block.series.ready)
         its = ~0u;
     }

@@ -59,8 +59,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
 /// `meanwhile` before all of these have come. `meet`: whether they have met for a call that each of
 /// them then carries.
 template <Function F, Scope S, class Before, class Meet, class Meanwhile, class Begin>
-GMPI_DEVICE Begun begin_together(const Arguments &a, Before before, Meet meet, Meanwhile meanwhile,
-                                 Begin begin) {
+GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, Meet meet,
+                                 Meanwhile meanwhile, Begin begin) {
   constexpr bool ends = S == Scope::grid && ends_series<F>;
   const std::uint32_t threads = block_threads();
   if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
@@ -74,7 +74,7 @@ GMPI_DEVICE Begun begin_together(const Arguments &a, Before before, Meet meet, M
               Begun::answered)
         return Begun::answered;
     if (ends && leads)
-      peer::make_series(BlockTeam{thread_index() == 0});
+      make_what_was_left(BlockTeam{thread_index() == 0}, site);
     now = Begun::over;
     if (thread_index() < 32) {
       if (!leads)
@@ -170,7 +170,7 @@ template <Function F> GMPI_DEVICE Begun begin_generally(const Arguments &a) {
 /// Begins a call that no warp has begun: some of its block's threads are missing. All that are
 /// there have met. Returns how far it has come.
 template <Scope S, Function F>
-GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
+GMPI_DEVICE Begun begin_call(const BlockTeam &team, Site site, const Arguments &a) {
   constexpr bool ends = S == Scope::grid && ends_series<F>;
   BlockState &block = block_state();
   if (team.leads()) {
@@ -197,7 +197,7 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
   const Begun begun = block.begun;
   if (!ends || begun != Begun::behind)
     return begun;
-  peer::make_series(team);
+  make_what_was_left(team, site);
   return begin_generally<F>(a);
 }
 
@@ -205,7 +205,7 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, const Arguments &a) {
 /// threads have met. What takes long is apart: `write_and_receive` of MPI_Sendrecv; `by_queue` and
 /// `between_kernels`, what is left then. Of a grid's call, this block is to make it there.
 template <Scope S, Function F, class WriteAndReceive, class ByQueue, class BetweenKernels>
-GMPI_DEVICE int carry_out_either_way(const Arguments &a, Begun begun,
+GMPI_DEVICE int carry_out_either_way(Site site, const Arguments &a, Begun begun,
                                      WriteAndReceive write_and_receive, ByQueue by_queue,
                                      BetweenKernels between_kernels) {
   if constexpr (S == Scope::thread) {
@@ -214,7 +214,7 @@ GMPI_DEVICE int carry_out_either_way(const Arguments &a, Begun begun,
     BlockTeam team{thread_index() == 0};
     if (begun == Begun::unmet) {
       team.leader = elect(block_state());
-      begun = begin_call<S, F>(team, a);
+      begun = begin_call<S, F>(team, site, a);
       if constexpr (S == Scope::grid && kind_of(F) == Kind::collective)
         if (begun == Begun::carrying)
           begun = peer::carry_met_rounds(team);
@@ -256,6 +256,7 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
                                   MPI_Datatype send_datatype, int dest, int send_tag,
                                   void *recv_buffer, int recv_count, MPI_Datatype recv_datatype,
                                   int source, int recv_tag, MPI_Comm comm, MPI_Status *status);
+template <class = void> GMPI_NOINLINE void make_left_calls(Site site);
 
 #define GMPI_PARAMETER(role) argument::role role
 #define GMPI_ASSIGN(role) a.role = role;
@@ -321,7 +322,7 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
     Begun begun = Begun::unmet;                                                                    \
     if constexpr (S != Scope::thread && completes_quickly<Function::name>) {                       \
       begun = begin_together<Function::name, S>(                                                   \
-          a, [] {}, [] { return false; }, [] {},                                                   \
+          site, a, [] {}, [] { return false; }, [] {},                                             \
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
       while (begun == Begun::working)                                                              \
         begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
@@ -444,7 +445,8 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return carry_out_either_way<S, Function::name>(                                                \
-        a, begun, [=] { return quick::write_and_receive_##name<S>(GMPI_LIST(GMPI_PASS, roles)); }, \
+        site, a, begun,                                                                            \
+        [=] { return quick::write_and_receive_##name<S>(GMPI_LIST(GMPI_PASS, roles)); },           \
         [=](Begun now) {                                                                           \
           if constexpr (S == Scope::thread)                                                        \
             return by_queue::alone_##name(site, GMPI_LIST(GMPI_PASS, roles));                      \
@@ -479,7 +481,7 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
                                : so_far;                                                           \
       };                                                                                           \
       begun = begin_together<Function::name, S>(                                                   \
-          a,                                                                                       \
+          site, a,                                                                                 \
           [=] {                                                                                    \
             if constexpr (receives)                                                                \
               if (context.peer != nullptr)                                                         \
@@ -580,16 +582,22 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
 #define GMPI_LEAVE(name, roles)                                                                    \
   namespace quick {                                                                                \
   template <class = void>                                                                          \
-  GMPI_NOINLINE std::uint32_t leave_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                     \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::leave_to_next<Function::name>(a);                                                 \
-  }                                                                                                \
-  template <class = void>                                                                          \
   GMPI_NOINLINE std::uint32_t leave_quickly_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {             \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::leave_quickly<Function::name>(a);                                                 \
+  }                                                                                                \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE std::uint32_t leave_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {          \
+    if (peer::waited_calls() != 0) {                                                               \
+      make_left_calls(site);                                                                       \
+      const std::uint32_t number = leave_quickly_##name(GMPI_LIST(GMPI_PASS, roles));              \
+      if (number != peer::cannot_be_left)                                                          \
+        return number;                                                                             \
+    }                                                                                              \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::leave_to_next<Function::name>(a);                                                 \
   }                                                                                                \
   }                                                                                                \
   namespace followed {                                                                             \
@@ -597,7 +605,7 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
     static_assert(S == Scope::grid);                                                               \
     std::uint32_t number = quick::leave_quickly_##name(GMPI_LIST(GMPI_PASS, roles));               \
     if (number == peer::cannot_be_left)                                                            \
-      number = quick::leave_##name(GMPI_LIST(GMPI_PASS, roles));                                   \
+      number = quick::leave_##name(site, GMPI_LIST(GMPI_PASS, roles));                             \
     if (number != peer::is_not_to_be_left)                                                         \
       return give_request(new_request, request_of_number(number));                                 \
     return device::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                               \
@@ -641,7 +649,7 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
 }
 
 /// Makes what a grid has left to the next call, which is not sure to come at once.
-template <class = void> GMPI_NOINLINE void make_left_calls(Site site) {
+template <class> GMPI_NOINLINE void make_left_calls(Site site) {
   MPI_Request none[1];
   MPI_Waitall<Scope::grid>(site, 0, none, MPI_STATUSES_IGNORE);
 }
@@ -649,6 +657,21 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
   if (peer::has_left())
     make_left_calls(site);
 }
+
+namespace quick {
+template <class = void> GMPI_NOINLINE bool leave_wait(MPI_Request *request) {
+  return peer::leave_wait(request);
+}
+} // namespace quick
+namespace followed {
+template <Scope S>
+GMPI_DEVICE int MPI_Wait(Site site, MPI_Request *request, MPI_Status *status) {
+  static_assert(S == Scope::grid);
+  return status == MPI_STATUS_IGNORE && quick::leave_wait(request)
+             ? MPI_SUCCESS
+             : device::MPI_Wait<S>(site, request, status);
+}
+} // namespace followed
 
 /// MPI_Waitall with statuses of a grid that waits for what has been left to it, both in each
 /// thread's own memory: the blocks meet once. Returns whether it has been so; else what has been
@@ -662,7 +685,7 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
   a.requests = requests;
   a.statuses = statuses;
   const Begun begun = begin_together<Function::Waitall, Scope::grid>(
-      a, [] {}, [] { return false; }, [] {},
+      site, a, [] {}, [] { return false; }, [] {},
       [] {
         if (lane_index() == 0)
           keep_result<Scope::grid>(nothing_received());

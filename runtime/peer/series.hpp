@@ -71,8 +71,16 @@ struct Series {
   /// Requests that the block has at hand. For call number i, i % (2 * most): the request's number
   /// and, in the four highest bits, the rest of i; something else where there is none.
   std::uint32_t ready[2 * most];
-  /// By warp: the number of the next call that it leaves. No other warp looks at it.
-  std::uint32_t left[32];
+  /// What a warp has left; no other one looks at it.
+  struct alignas(16) Left {
+    std::uint32_t next;          ///< the number of its next call
+    std::uint32_t waited, since; ///< whose wait it has left, too, while `first` was `since`: by place
+
+    /// Those, if none of them has been made.
+    GMPI_HOST_DEVICE std::uint32_t waited_from(std::uint32_t first) const {
+      return since == first ? waited : 0;
+    }
+  } left[32]; ///< by warp
   LeftCall call[most];
 
   GMPI_HOST_DEVICE std::uint32_t count() const { return next - first; }

@@ -24,9 +24,16 @@ constexpr std::uint32_t cannot_be_left = ~0u, lacks_request = ~1u, is_not_to_be_
 constexpr std::uint32_t none_is_ready = 0;
 
 /// The number of this thread's next call that is left. It needs no meeting: all find the same.
-GMPI_DEVICE std::uint32_t next_call() { return block_state().series.left[thread_index() / 32]; }
+GMPI_DEVICE std::uint32_t next_call() {
+  return block_state().series.left[thread_index() / 32].next;
+}
 /// Whether there are any before that which have not been made.
 GMPI_DEVICE bool has_left() { return next_call() != block_state().series.first; }
+/// Of which of them the wait has been left, too: bits by place.
+GMPI_DEVICE std::uint32_t waited_calls() {
+  const Series &series = block_state().series;
+  return series.left[thread_index() / 32].waited_from(series.first);
+}
 /// Whether this block is to make them now.
 GMPI_DEVICE bool is_behind_others() { return block_state().series.count() != 0; }
 
@@ -174,8 +181,8 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(const Arguments &a
     if (team.leads()) {
       series.given = note_left<F>(a);
       GMPI_NO_UNROLL
-      for (std::uint32_t &its : series.left)
-        its = series.next;
+      for (Series::Left &its : series.left)
+        its.next = series.next;
     }
     __syncthreads();
     return series.given;
@@ -197,8 +204,12 @@ GMPI_DEVICE std::uint32_t look_up_ready(const LaunchState &launch, Series &serie
                                         std::uint32_t call, bool whole) {
   constexpr std::uint32_t most = ReadyRequests::most;
   static_assert(most == 32);
-  if (!whole)
-    return await_ready(launch, call);
+  if (!whole) {
+    const std::uint32_t number = await_ready(launch, call);
+    if (number != none_is_ready)
+      series.ready[call % (2 * most)] = number | mark_of(call);
+    return number;
+  }
   const std::uint32_t its = call + lane_index();
   unsigned long long found;
   bool shows;
@@ -230,15 +241,19 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   const ItsMessage message = message_of<F>(a);
   const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
   const std::uint32_t thread = thread_index(), lane = thread % 32;
-  std::uint32_t &left = series.left[thread / 32];
-  const std::uint32_t call = left, place = call - series.first;
+  Series::Left &left = series.left[thread / 32];
+  const Series::Left before = left;
+  const std::uint32_t call = before.next, first = series.first, place = call - first;
   std::uint32_t number = series.ready[call % (2 * Series::most)] ^ mark_of(call);
   // (All of it is looked at: each branch would wait for its own.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
   const bool is_odd = !(is_local(a.new_request) | is_shared(a.new_request)) | (message.rank < 0) |
                       (message.count < 0) | is_local(message.data) | is_shared(message.data) |
                       (is_known & (message.bytes(known) > eager_bytes));
-  const bool can = is_known & message.has_tag() & (place < Series::most);
+  // (What has been waited for is over before something else begins.)
+  const bool can =
+      is_known & message.has_tag() & (place < Series::most) &
+                   (before.waited_from(first) == 0);
   const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
   const unsigned there = __ballot_sync(whole_warp, true);
   // (Another warp may be looking requests up: then some lanes have seen more than others.)
@@ -253,11 +268,40 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
     if (!can || number == none_is_ready)
       return cannot_be_left;
   }
-  left = call + 1; // each lane does so, and sees that at its next call
+  left.next = call + 1; // each lane does so, and sees that at its next call
   if ((there & ((1u << lane) - 1)) == 0 && series.next == call &&
       atomicCAS(&series.next, call, call + 1) == call)
     note_call(series.call[place], known, message, number);
   return number;
+}
+
+/// Leaves a wait to the next call, for a request of one that has been left: it is null then. Returns
+/// whether it has; all threads find the same. It lies in each thread's own memory.
+GMPI_DEVICE bool leave_wait(MPI_Request *request) {
+  Series &series = block_state().series;
+  if (series.room == 0 || !is_local(request))
+    return false;
+  Series::Left &left = series.left[thread_index() / 32];
+  const std::uint32_t first = series.first, count = left.next - first;
+  const std::uint32_t waited = left.waited_from(first);
+  const MPI_Request its = *request;
+  if (its != MPI_REQUEST_NULL && its != null_peer_request()) {
+    if (!is_kernel_request(its))
+      return false;
+    const std::uint32_t number = number_of_request(its);
+    std::uint32_t place = 0;
+    GMPI_NO_UNROLL
+    while (place < count &&
+           series.ready[(first + place) % (2 * Series::most)] != (number | mark_of(first + place)))
+      ++place;
+    if (place >= count || (waited >> place & 1) != 0)
+      return false;
+    __syncwarp(); // all have looked; each writes the same
+    left.waited = waited | 1u << place;
+    left.since = first;
+  }
+  *request = MPI_REQUEST_NULL;
+  return true;
 }
 
 // --- making them ---

@@ -13,26 +13,27 @@
 
 namespace gmpi::device::peer {
 
-/// Whether `count` requests are those of all calls that have been left, and null ones. A warp,
-/// whole.
+/// Whether `count` requests are those of all calls that have been left, but for those whose wait has
+/// been left, too; and null ones. A warp, whole.
 GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests, int count) {
   const std::uint32_t lane = lane_index();
   const MPI_Request its =
       lane < static_cast<std::uint32_t>(count) ? requests[lane] : MPI_Request(MPI_REQUEST_NULL);
   const bool is_null = its == MPI_Request(MPI_REQUEST_NULL) || its == null_peer_request();
   const std::uint32_t slot = is_null || !is_kernel_request(its) ? 0 : decode_request(its).slot;
+  const std::uint32_t waited = waited_calls();
   // Mostly they are named in the order in which they have been made.
   const unsigned theirs = __ballot_sync(whole_warp, !is_null);
   const std::uint32_t place = __popc(theirs & ((1u << lane) - 1));
-  if (__all_sync(whole_warp, is_null || slot == series.call[place].slot))
+  if (waited == 0 && __all_sync(whole_warp, is_null || slot == series.call[place].slot))
     return __popc(theirs) == static_cast<int>(series.count());
   std::uint32_t found = 0; // of the series
   bool known = is_null;
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < series.count(); ++i) {
-    const bool is_it = slot == series.call[i].slot;
+    const bool is_it = slot == series.call[i].slot && (waited >> i & 1) == 0;
     known = known || is_it;
-    found += __any_sync(whole_warp, is_it);
+    found += __any_sync(whole_warp, is_it) || (waited >> i & 1) != 0;
   }
   return found == series.count() && __all_sync(whole_warp, known);
 }

@@ -600,6 +600,22 @@ template <Function F> GMPI_DEVICE int end_alone(Site site, const Arguments &a, c
   return deliver_result<F>(a, result, true, true);
 }
 
+/// Makes the calls that have been left, for all blocks, and waits for those whose wait has been
+/// left. All of the block that makes the next one.
+template <class = void> GMPI_NOINLINE void make_what_was_left(BlockTeam team, Site site) {
+  const gmpi::peer::Series &series = block_state().series;
+  const std::uint32_t waited = peer::waited_calls();
+  peer::make_series(team);
+  GMPI_NO_UNROLL
+  for (std::uint32_t those = waited; those != 0; those &= those - 1) {
+    const gmpi::peer::LeftCall &call = series.call[__ffs(static_cast<int>(those)) - 1];
+    const MPI_Request request = encode_request({call.slot, peer_device, call.serial});
+    team.sync(); // all have read it
+    complete(team, request, true, false, site);
+    team.sync();
+  }
+}
+
 /// Carries a call out for the threads of scope S, by way of the proxy, from where it has come.
 template <Scope S, Function F>
 GMPI_DEVICE int carry_out(Site site, const Arguments &a, Begun begun) {
@@ -641,7 +657,7 @@ GMPI_DEVICE int carry_out(Site site, const Arguments &a, Begun begun) {
       if (begun == Begun::led)
         return serve_call<F>(team, a);
       if (ends_series<F> && begun == Begun::behind)
-        peer::make_series(team);
+        make_what_was_left(team, site);
       begun = Begun::unmet;
     }
     GridTeam grid{team};

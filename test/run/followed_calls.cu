@@ -102,6 +102,40 @@ __global__ void in_a_row(int *out, int *in, int n, int turns, int rank, int abov
   }
 }
 
+/// Waited for one by one: those that are received last first; and some before others are begun.
+__global__ void each(unsigned char *out, unsigned char *in, Shape shape, int turns, int rank,
+                     int next, int previous, MPI_Comm comm, int *wrong) {
+  MPI_Request requests[2 * most];
+  for (int turn = 0; turn < turns; ++turn) {
+    fill(out, shape, rank, turn);
+    for (int j = 0; j < shape.count; ++j)
+      MPI_Irecv(in + j * room + shape.shift, shape.bytes[j], MPI_BYTE, previous, j, comm,
+                requests + j);
+    for (int j = 0; j < shape.count; ++j)
+      MPI_Isend(out + j * room + shape.shift, shape.bytes[j], MPI_BYTE, next, j, comm,
+                requests + shape.count + j);
+    for (int j = 2 * shape.count - 1; j >= 0; --j)
+      MPI_Wait(requests + j, MPI_STATUS_IGNORE);
+    for (int j = 0; j < 2 * shape.count; ++j)
+      if (requests[j] != MPI_REQUEST_NULL)
+        atomicAdd(wrong, 1);
+    verify(in, shape, previous, turn, wrong);
+    for (int j = 0; j < shape.count; ++j) // what is not received again is wrong
+      for (int i = number(); i < shape.bytes[j]; i += numbers())
+        in[j * room + shape.shift + i] = value(previous, turn, j, i) + 1;
+    for (int j = 0; j < shape.count; ++j) {
+      MPI_Irecv(in + j * room + shape.shift, shape.bytes[j], MPI_BYTE, previous, j, comm,
+                requests);
+      MPI_Isend(out + j * room + shape.shift, shape.bytes[j], MPI_BYTE, next, j, comm,
+                requests + 1);
+      MPI_Wait(requests + j % 2, MPI_STATUS_IGNORE);
+      MPI_Wait(requests, MPI_STATUS_IGNORE);
+      MPI_Wait(requests + 1, MPI_STATUS_IGNORE);
+    }
+    verify(in, shape, previous, turn, wrong);
+  }
+}
+
 /// They are waited for together, each with what it has brought; the last request is null.
 __global__ void told(unsigned char *out, unsigned char *in, Shape shape, int turns, int rank,
                      int next, int previous, MPI_Comm comm, int *wrong) {
@@ -204,6 +238,10 @@ __global__ void leaving(int *out, int *in, int n, int turns, int rank, int next,
       MPI_Irecv(in + j * n, n, MPI_INT, previous, j, comm, requests + j);
       MPI_Isend(out + j * n, n, MPI_INT, next, j, comm, requests + 3 + j);
     }
+    if (turn % 3 == 0) {
+      MPI_Wait(requests + 1, MPI_STATUS_IGNORE);
+      MPI_Wait(requests + 4, MPI_STATUS_IGNORE);
+    }
     MPI_Waitall(6, requests, MPI_STATUSES_IGNORE);
     if (blockIdx.x == 0)
       for (int i = threadIdx.x; i < 3 * n; i += 40)
@@ -290,6 +328,9 @@ int main(int argc, char **argv) {
       apart<<<blocks, 64>>>(one.out.data(), one.in.data(), shapes[i], turns / 2, rank, next,
                             previous, comm, one.wrong.data());
       one.expect_none_wrong("apart", i, blocks);
+      each<<<blocks, 64>>>(one.out.data(), one.in.data(), shapes[i], turns / 4, rank, next,
+                           previous, comm, one.wrong.data());
+      one.expect_none_wrong("each", i, blocks);
       told<<<blocks, 64>>>(one.out.data(), one.in.data(), shapes[i], turns / 2, rank, next,
                            previous, comm, one.wrong.data());
       one.expect_none_wrong("told", i, blocks);

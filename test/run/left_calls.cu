@@ -4,6 +4,7 @@
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t together 2>&1 | FileCheck %s --check-prefix=TOGETHER
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t backwards 2>&1 | FileCheck %s --check-prefix=TOGETHER
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t told 2>&1 | FileCheck %s --check-prefix=TOGETHER
+// RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t each 2>&1 | FileCheck %s --check-prefix=TOGETHER
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t rim 2>&1 | FileCheck %s --check-prefix=RIM
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t apart 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t block 2>&1 | FileCheck %s --check-prefix=TOGETHER
@@ -72,6 +73,20 @@ __global__ void told(int *out, int *in, int n, int rank, int other, int *wrong) 
   }
 }
 
+__global__ void each(int *out, int *in, int n, int rank, int other, int *wrong) {
+  MPI_Request requests[2 * count];
+  for (int turn = 0; turn < turns; ++turn) {
+    fill(out, n, rank, turn);
+    for (int j = 0; j < count; ++j)
+      MPI_Irecv(in + j * n, n, MPI_INT, other, j, MPI_COMM_WORLD, requests + j);
+    for (int j = 0; j < count; ++j)
+      MPI_Isend(out + j * n, n, MPI_INT, other, j, MPI_COMM_WORLD, requests + count + j);
+    for (int j = 0; j < 2 * count; ++j)
+      MPI_Wait(requests + j, MPI_STATUS_IGNORE);
+    verify(in, n, other, turn, 0, count, wrong);
+  }
+}
+
 /// Of the messages, the first half goes to the one side, and the others to the other.
 __global__ void rim(int *out, int *in, int n, int rank, int other, int above, int below,
                     int *wrong) {
@@ -110,6 +125,8 @@ int main(int argc, char **argv) {
   test::Array<int> out(count * n), in(count * n), work(1), wrong(1);
   if (is("told"))
     told<<<3, 64>>>(out.data(), in.data(), n, rank, other, wrong.data());
+  else if (is("each"))
+    each<<<3, 64>>>(out.data(), in.data(), n, rank, other, wrong.data());
   else if (is("rim"))
     rim<<<3, 64>>>(out.data(), in.data(), n, rank, other, rank == 0 ? nobody : other,
                    rank == 0 ? other : nobody, wrong.data());

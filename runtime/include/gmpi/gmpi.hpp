@@ -70,11 +70,14 @@ namespace followed {
     GMPI_ON_DEVICE(                                                                                \
         return device::followed::MPI_##name<Scope::grid>(site, GMPI_LIST(GMPI_PASS, roles));)      \
   }
+#define GMPI_FOLLOWED_Wait GMPI_FOLLOWED_nonblocking
+#define GMPI_FOLLOWED_Waitall(name, roles)
+#define GMPI_FOLLOWED_Test(name, roles)
 #define GMPI_FOLLOWED_local(name, roles)
 #define GMPI_FOLLOWED_blocking(name, roles)
 #define GMPI_FOLLOWED_collective(name, roles)
 #define GMPI_FOLLOWED_terminal(name, roles)
-#define GMPI_FOLLOWED_completion(name, roles)
+#define GMPI_FOLLOWED_completion(name, roles) GMPI_FOLLOWED_##name(name, roles)
 #define GMPI_FUNCTION(name, start, kind, roles) GMPI_FOLLOWED_##kind(name, roles)
 #include "../../mpi/functions.def"
 #undef GMPI_FOLLOWED_nonblocking
@@ -83,6 +86,9 @@ namespace followed {
 #undef GMPI_FOLLOWED_collective
 #undef GMPI_FOLLOWED_terminal
 #undef GMPI_FOLLOWED_completion
+#undef GMPI_FOLLOWED_Wait
+#undef GMPI_FOLLOWED_Waitall
+#undef GMPI_FOLLOWED_Test
 } // namespace followed
 
 /// Makes those of them that have been left, where no other call is sure to come at once.

@@ -1,5 +1,5 @@
-// A nonblocking call of the grid that certainly comes to another one, or to a wait, may be left to
-// that one; the last one before anything else is not, and no wait is.
+// A nonblocking call of the grid, or a wait, that certainly comes to another one may be left to that
+// one; the last one before anything else is not, and none that waits for several.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu --remarks --report=out.json 2>&1 | FileCheck --check-prefix=REMARK check
 // RUN: FileCheck --input-file=out.cu check
@@ -33,8 +33,8 @@ CHECK: if (::gmpi::grid::followed::MPI_Isend({{[{].*}}, 7}, b, 1,
 CHECK: {{^}}  ::gmpi::grid::MPI_Waitall({{[{].*}}, 9}, 2, r,
 CHECK-NEXT: int error = ::gmpi::grid::followed::MPI_Isend({{[{].*}}, 10}, b, 1,
 CHECK-NEXT: {{^}}  (::gmpi::grid::followed::MPI_Irecv)({{[{].*}}, 11}, b, 1,
-CHECK-NEXT: {{^}}  ::gmpi::grid::MPI_Wait({{[{].*}}, 12}, &r[0]
-CHECK-NEXT: {{^}}  ::gmpi::grid::MPI_Wait({{[{].*}}, 13}, &r[1]
+CHECK-NEXT: {{^}}  ::gmpi::grid::followed::MPI_Wait({{[{].*}}, 12}, &r[0]
+CHECK-NEXT: {{^}}  ::gmpi::grid::followed::MPI_Wait({{[{].*}}, 13}, &r[1]
 CHECK-NEXT: {{^}}  ::gmpi::grid::followed::MPI_Irecv({{[{].*}}, 14}, b, error,
 CHECK-NEXT: {{^}}  ::gmpi::grid::MPI_Isend({{[{].*}}, 15}, b, 1,
 REMARK: in.cu:4: MPI_Irecv: grid scope, queue: {{.*}}; left to the next call{{$}}

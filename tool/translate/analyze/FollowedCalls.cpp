@@ -198,12 +198,12 @@ private:
 };
 
 bool mayBeLeft(const ScopedCall &Call) {
-  return Call.Value == Scope::Grid && (Call.Function == "Irecv" || Call.Function == "Isend");
+  return Call.Value == Scope::Grid &&
+         (Call.Function == "Irecv" || Call.Function == "Isend" || Call.Function == "Wait");
 }
 
 bool takesWhatIsLeft(const ScopedCall &Call) {
-  return mayBeLeft(Call) ||
-         (Call.Value == Scope::Grid && (Call.Function == "Wait" || Call.Function == "Waitall"));
+  return mayBeLeft(Call) || (Call.Value == Scope::Grid && Call.Function == "Waitall");
 }
 
 /// A place behind a statement where what has been left can be made.
@@ -266,28 +266,24 @@ private:
       return false;
     Wholes.clear();
     Parents.clear();
-    BehindMaking.clear();
+    Made.clear();
     HasLabels = false;
     findWholes(Instance->getBody(), nullptr);
-    auto Look = [this](const CFGElement &E) { return step(E); };
-    auto Of = std::make_unique<Arrivals>(*Graph, false, Look);
     for (const Place &At : callsToLeave(*Graph)) {
-      bool Alone = step((*At.Block)[At.Element]) == Step::Arrives;
-      auto IsFollowed = [&] { return Of->from(*At.Block, At.Element + 1, Look); };
-      bool Here = Alone && IsFollowed();
-      if (Alone && !Here)
-        for (const Making &M : makingsBehind((*At.Block)[At.Element].castAs<CFGStmt>().getStmt())) {
-          auto Before = BehindMaking;
-          noteAll(M.Next);
-          Of = std::make_unique<Arrivals>(*Graph, false, Look);
-          if ((Here = IsFollowed())) {
+      const Stmt *Call = (*At.Block)[At.Element].castAs<CFGStmt>().getStmt();
+      bool Here = false;
+      if (step((*At.Block)[At.Element]) == Step::Arrives) { // it stands alone
+        Here = isFollowed(*Graph, At, Call);
+        for (const Making &M : Here ? std::vector<Making>() : makingsBehind(Call)) {
+          Made.push_back(M.Next);
+          if ((Here = isFollowed(*Graph, At, Call))) {
             Makings.insert(M.Behind);
             break;
           }
-          BehindMaking = Before;
-          Of = std::make_unique<Arrivals>(*Graph, false, Look);
+          Made.pop_back();
         }
-      auto [Slot, New] = Followed.try_emplace(callAt((*At.Block)[At.Element])->Loc, Here);
+      }
+      auto [Slot, New] = Followed.try_emplace(callAt(Call)->Loc, Here);
       Slot->second &= Here;
     }
     return true;
@@ -297,6 +293,25 @@ private:
     const CFGBlock *Block;
     size_t Element;
   };
+
+  bool isFollowed(const CFG &Graph, const Place &At, const Stmt *Call) {
+    // A making comes before a statement, not within: it is no end of a path that begins there.
+    BehindMaking.clear();
+    for (const Stmt *Next : Made)
+      if (!isWithin(Call, Next))
+        noteAll(Next);
+    auto Look = [this](const CFGElement &E) { return step(E); };
+    bool Result = Arrivals(Graph, false, Look).from(*At.Block, At.Element + 1, Look);
+    BehindMaking.clear();
+    return Result;
+  }
+
+  bool isWithin(const Stmt *Part, const Stmt *Whole) const {
+    while (Part && Part != Whole)
+      Part = Parents.lookup(Part);
+    return Part != nullptr;
+  }
+
   /// The last one first: those before it may come to what is made for it.
   std::vector<Place> callsToLeave(const CFG &Graph) const {
     std::vector<Place> Result;
@@ -341,17 +356,10 @@ private:
         continue;
       const auto *Next = llvm::find(List->body(), S) + 1;
       SourceLocation Behind = behind(S, Context);
-      if (Next != List->body_end() && !isa<SwitchCase>(*Next) && Behind.isValid() &&
-          !mayLeave(*Next))
+      if (Next != List->body_end() && !isa<SwitchCase>(*Next) && Behind.isValid())
         Result.insert(Result.begin(), {Behind, *Next});
     }
     return Result;
-  }
-
-  bool mayLeave(const Stmt *S) const {
-    const ScopedCall *Call = callAt(S);
-    return (Call && mayBeLeft(*Call)) ||
-           llvm::any_of(S->children(), [this](const Stmt *Child) { return Child && mayLeave(Child); });
   }
 
   void noteAll(const Stmt *S) {
@@ -401,7 +409,8 @@ private:
   std::map<SourceLocation, bool> Followed;
   std::map<const Stmt *, const Expr *> Wholes;
   llvm::DenseMap<const Stmt *, const Stmt *> Parents;
-  std::set<const Stmt *> BehindMaking; ///< all of statements before which a making comes
+  std::vector<const Stmt *> Made;      ///< statements before which a making comes
+  std::set<const Stmt *> BehindMaking; ///< all of them, while a call's paths are looked at
   bool HasLabels = false;
 };
 
