@@ -74,6 +74,28 @@ __global__ void last(int *b, int n) {
   if (n > 1)
     MPI_Isend(b, 1, MPI_INT, 1, 51, MPI_COMM_WORLD, &r);
 }
+__global__ void ends_of_turns(int *b, int n) {
+  MPI_Request r[6];
+  for (int step = 0; step < n; ++step) {
+    inner(b);
+    for (int i = 0; i < n; ++i)
+      MPI_Isend(b, 1, MPI_INT, i, 54, MPI_COMM_WORLD, r + i);
+    for (int i = 0; i < n; ++i)
+      MPI_Wait(r + i, MPI_STATUS_IGNORE);
+  }
+  for (int step = 0; step < n; ++step) {
+    if (step == 1)
+      continue;
+    inner(b);
+    for (int i = 0; i < n; ++i)
+      MPI_Isend(b, 1, MPI_INT, i, 55, MPI_COMM_WORLD, r + i);
+  }
+  while (n-- > 0) {
+    inner(b);
+    for (int i = 0; i < n; ++i)
+      MPI_Isend(b, 1, MPI_INT, i, 56, MPI_COMM_WORLD, r + i);
+  }
+}
 template <int count> __global__ void unrolled(int *b) {
   MPI_Request r[count];
   for (int i = 0; i < count; ++i)
@@ -105,6 +127,13 @@ CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} 1, 41,
 CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} 1, 50,
 CHECK-NOT: make_left
 CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} 1, 51,
+CHECK-NOT: make_left
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} i, 54,
+CHECK-NOT: make_left
+CHECK: ::gmpi::grid::followed::MPI_Wait({{[{].*}} r + i, MPI_STATUS_IGNORE); ::gmpi::grid::make_left({{[{].*}}});
+CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} i, 55,
+CHECK-NOT: make_left
+CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} i, 56,
 CHECK-NOT: make_left
 CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} i, 60,{{.*}}; ::gmpi::grid::make_left({{[{].*}}});
 CHECK-NEXT: inner(b);

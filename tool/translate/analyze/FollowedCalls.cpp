@@ -354,12 +354,29 @@ private:
       const auto *List = dyn_cast_or_null<CompoundStmt>(Parents.lookup(S));
       if (!List || !isa<ForStmt, CXXForRangeStmt, WhileStmt, DoStmt, IfStmt, SwitchStmt>(S))
         continue;
-      const auto *Next = llvm::find(List->body(), S) + 1;
+      const Stmt *Next = nextOf(S, List);
       SourceLocation Behind = behind(S, Context);
-      if (Next != List->body_end() && !isa<SwitchCase>(*Next) && Behind.isValid())
-        Result.insert(Result.begin(), {Behind, *Next});
+      if (Next && !isa<SwitchCase>(Next) && Behind.isValid())
+        Result.insert(Result.begin(), {Behind, Next});
     }
     return Result;
+  }
+
+  /// What comes behind a statement of this list, and nothing else goes to; null where it is
+  /// unclear.
+  const Stmt *nextOf(const Stmt *S, const CompoundStmt *List) const {
+    const auto *Next = llvm::find(List->body(), S) + 1;
+    if (Next != List->body_end())
+      return *Next;
+    const auto *Loop = dyn_cast_or_null<ForStmt>(Parents.lookup(List));
+    return Loop && Loop->getBody() == List && !hasContinue(List) ? Loop->getInc() : nullptr;
+  }
+  static bool hasContinue(const Stmt *S) {
+    if (isa<ContinueStmt>(S))
+      return true;
+    return !isa<ForStmt, CXXForRangeStmt, WhileStmt, DoStmt, LambdaExpr>(S) &&
+           llvm::any_of(S->children(),
+                        [](const Stmt *Child) { return Child && hasContinue(Child); });
   }
 
   void noteAll(const Stmt *S) {
