@@ -92,8 +92,8 @@ GMPI_HOST_DEVICE inline bool goes_nowhere(Function function, const Arguments &a)
   }
 }
 
-/// Whether MPI_Sendrecv is no more than an MPI_Recv, or an MPI_Send: the other half goes nowhere, and
-/// nothing is to be said of it.
+/// Whether MPI_Sendrecv is no more than an MPI_Recv, or an MPI_Send: the other half goes nowhere,
+/// and nothing is to be said of it.
 GMPI_HOST_DEVICE inline bool sends_or_receives(const Arguments &a) {
   const bool receives = a.source != MPI_PROC_NULL;
   return receives ? a.dest == MPI_PROC_NULL : a.dest != MPI_PROC_NULL && !wants_status(a);

@@ -73,10 +73,11 @@ struct Series {
   std::uint32_t ready[2 * most];
   /// What a warp has left; no other one looks at it.
   struct alignas(16) Left {
-    std::uint32_t next;          ///< the number of its next call
-    std::uint32_t waited, since; ///< whose wait it has left, too, while `first` was `since`: by place
+    std::uint32_t next;   ///< the number of its next call
+    std::uint32_t waited; ///< those whose wait it has left, too: bits by place
+    std::uint32_t since;  ///< what `first` was then
 
-    /// Those, if none of them has been made.
+    /// `waited`, where `first` is so still: else they have been made.
     GMPI_HOST_DEVICE std::uint32_t waited_from(std::uint32_t first) const {
       return since == first ? waited : 0;
     }

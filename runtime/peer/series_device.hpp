@@ -2,12 +2,13 @@
 // one behind the other, the blocks meet once for all of them. The translator says behind which
 // calls another one comes at once (gmpi::grid::followed).
 //
-// Invariant: all blocks decide alike which calls they leave, by what is the same for all of them,
-// and know what these return without asking each other: each such call takes the next of the
-// requests that the launch has ready. The block that makes the next call makes those before it
-// first, in their order; by then all blocks have arrived, so nobody reads the requests while it
-// puts others in their place. A request that is ready is an ordinary one otherwise: whoever waits
-// for it gives its slot back.
+// Invariant: all blocks, and their warps, decide alike which calls they leave, by what is the same
+// for all of them, and know what these return without asking each other: each such call takes the
+// next of the requests that the launch has ready. A wait that is left is noted with its call, and
+// nothing but waits is left then. The block that makes the next call makes those before it first,
+// in their order; by then all blocks have arrived, so nobody reads the requests while it puts others
+// in their place. A request that is ready is an ordinary one otherwise: whoever waits for it gives
+// its slot back.
 #pragma once
 
 #include "quick_device.hpp"
@@ -252,8 +253,7 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
                       (is_known & (message.bytes(known) > eager_bytes));
   // (What has been waited for is over before something else begins.)
   const bool can =
-      is_known & message.has_tag() & (place < Series::most) &
-                   (before.waited_from(first) == 0);
+      is_known & message.has_tag() & (place < Series::most) & (before.waited_from(first) == 0);
   const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
   const unsigned there = __ballot_sync(whole_warp, true);
   // (Another warp may be looking requests up: then some lanes have seen more than others.)
@@ -275,8 +275,8 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   return number;
 }
 
-/// Leaves a wait to the next call, for a request of one that has been left: it is null then. Returns
-/// whether it has; all threads find the same. It lies in each thread's own memory.
+/// Leaves a wait to the next call, for a request of one that has been left: it is null then.
+/// Returns whether it has; all threads find the same. It lies in each thread's own memory.
 GMPI_DEVICE bool leave_wait(MPI_Request *request) {
   Series &series = block_state().series;
   if (series.room == 0 || !is_local(request))

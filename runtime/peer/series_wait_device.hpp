@@ -13,8 +13,8 @@
 
 namespace gmpi::device::peer {
 
-/// Whether `count` requests are those of all calls that have been left, but for those whose wait has
-/// been left, too; and null ones. A warp, whole.
+/// Whether `count` requests are those of all calls that have been left, but for those whose wait
+/// has been left, too; and null ones. A warp, whole.
 GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests, int count) {
   const std::uint32_t lane = lane_index();
   const MPI_Request its =
