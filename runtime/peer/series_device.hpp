@@ -6,9 +6,9 @@
 // for all of them, and know what these return without asking each other: each such call takes the
 // next of the requests that the launch has ready. A wait that is left is noted with its call, and
 // nothing but waits is left then. The block that makes the next call makes those before it first,
-// in their order; by then all blocks have arrived, so nobody reads the requests while it puts others
-// in their place. A request that is ready is an ordinary one otherwise: whoever waits for it gives
-// its slot back.
+// in their order; by then all blocks have arrived, so nobody reads the requests while it puts
+// others in their place. A request that is ready is an ordinary one otherwise: whoever waits for it
+// gives its slot back.
 #pragma once
 
 #include "quick_device.hpp"
