@@ -20,6 +20,13 @@ __global__ void k(int *b) {
   MPI_Wait(&r, MPI_STATUS_IGNORE);
   exchange(b);
 }
+__global__ void loops(int *b, int n) {
+  MPI_Request r[6];
+  for (int i = 0; i < n; ++i)
+    MPI_Isend(b, 1, MPI_INT, i, 12, MPI_COMM_WORLD, r + i);
+  b[threadIdx.x] = 1;
+  MPI_Waitall(n, r, MPI_STATUSES_IGNORE);
+}
 //--- check
 CHECK: void exchange(int *b) {
 CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 10,
@@ -32,3 +39,9 @@ CHECK: void k__segment(
 CHECK-NOT: followed
 CHECK: ::gmpi::split::MPI_Isend<1>({{.*}} 1, 11,
 CHECK-NOT: followed
+CHECK: void{{.*}} loops__queue(
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} i, 12,{{.*}}; ::gmpi::grid::make_left(
+CHECK: void loops__segment(
+CHECK-NOT: make_left
+CHECK: ::gmpi::split::MPI_Isend<1>({{.*}} i, 12,
+CHECK-NOT: make_left
