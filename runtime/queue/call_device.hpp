@@ -606,12 +606,13 @@ template <class = void> GMPI_NOINLINE void make_what_was_left(BlockTeam team, Si
   const gmpi::peer::Series &series = block_state().series;
   const std::uint32_t waited = peer::waited_calls();
   peer::make_series(team);
+  GridTeam grid{team};
   GMPI_NO_UNROLL
   for (std::uint32_t those = waited; those != 0; those &= those - 1) {
     const gmpi::peer::LeftCall &call = series.call[__ffs(static_cast<int>(those)) - 1];
     const MPI_Request request = encode_request({call.slot, peer_device, call.serial});
     team.sync(); // all have read it
-    complete(team, request, true, false, site);
+    complete(grid, request, true, false, site);
     team.sync();
   }
 }
