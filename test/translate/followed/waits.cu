@@ -33,6 +33,16 @@ __global__ void used(int *b, int n) {
   }
   b[n] = sum;
 }
+__global__ void looked_at(int *b, int *error) {
+  MPI_Request r[2];
+  MPI_Irecv(b, 1, MPI_INT, 1, 22, MPI_COMM_WORLD, r);
+  int first = MPI_Wait(r, MPI_STATUS_IGNORE);
+  (void)MPI_Wait(r, MPI_STATUS_IGNORE);
+  if (MPI_Wait(r, MPI_STATUS_IGNORE) == MPI_SUCCESS)
+    MPI_Wait(r, MPI_STATUS_IGNORE);
+  MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+  *error = first;
+}
 __global__ void scopes(int *b) {
   MPI_Request r;
   MPI_Irecv(b + blockIdx.x, 1, MPI_INT, 1, 30, MPI_COMM_WORLD, &r);
@@ -51,7 +61,12 @@ CHECK-NEXT: ::gmpi::grid::followed::MPI_Wait({{[{].*}} r, MPI_STATUS_IGNORE);
 CHECK-NEXT: ::gmpi::grid::MPI_Wait({{[{].*}} r + 1, MPI_STATUS_IGNORE);
 CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} i, 20,{{.*}}); ::gmpi::grid::make_left({{[{].*}}});
 CHECK: ::gmpi::grid::MPI_Wait({{[{].*}} r + i, MPI_STATUS_IGNORE);
-CHECK-NOT: followed
+CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 22,
+CHECK-NEXT: int first = ::gmpi::grid::MPI_Wait(
+CHECK-NEXT: (void)::gmpi::grid::followed::MPI_Wait(
+CHECK-NEXT: if (::gmpi::grid::MPI_Wait(
+CHECK-NEXT: ::gmpi::grid::followed::MPI_Wait(
+CHECK-NEXT: ::gmpi::grid::MPI_Waitall(
 CHECK: ::gmpi::block::MPI_Wait(
 CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 31,
 CHECK-NEXT: ::gmpi::grid::MPI_Wait(

@@ -272,7 +272,8 @@ private:
     for (const Place &At : callsToLeave(*Graph)) {
       const Stmt *Call = (*At.Block)[At.Element].castAs<CFGStmt>().getStmt();
       bool Here = false;
-      if (step((*At.Block)[At.Element]) == Step::Arrives) { // it stands alone
+      bool MayBe = callAt(Call)->Function != "Wait" || isDiscarded(Call);
+      if (MayBe && step((*At.Block)[At.Element]) == Step::Arrives) { // it stands alone
         Here = isFollowed(*Graph, At, Call);
         for (const Making &M : Here ? std::vector<Making>() : makingsBehind(Call)) {
           Made.push_back(M.Next);
@@ -293,6 +294,26 @@ private:
     const CFGBlock *Block;
     size_t Element;
   };
+
+  /// Whether nobody looks at what it returns: what a wait that is left returns is not known yet.
+  bool isDiscarded(const Stmt *Call) const {
+    const Stmt *S = Call, *In = Parents.lookup(S);
+    for (; In && isa<Expr>(In); S = In, In = Parents.lookup(S))
+      if (const auto *Cast = dyn_cast<CastExpr>(In);
+          !isa<ParenExpr>(In) && !(Cast && Cast->getCastKind() == CK_ToVoid))
+        return false;
+    if (const auto *If = dyn_cast_or_null<IfStmt>(In))
+      return S == If->getThen() || S == If->getElse();
+    if (const auto *For = dyn_cast_or_null<ForStmt>(In))
+      return S == For->getInit() || S == For->getInc() || S == For->getBody();
+    if (const auto *Range = dyn_cast_or_null<CXXForRangeStmt>(In))
+      return S == Range->getBody();
+    if (const auto *While = dyn_cast_or_null<WhileStmt>(In))
+      return S == While->getBody();
+    if (const auto *Do = dyn_cast_or_null<DoStmt>(In))
+      return S == Do->getBody();
+    return isa_and_nonnull<CompoundStmt>(In);
+  }
 
   bool isFollowed(const CFG &Graph, const Place &At, const Stmt *Call) {
     // A making comes before a statement, not within: it is no end of a path that begins there.
