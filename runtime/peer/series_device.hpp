@@ -386,7 +386,8 @@ GMPI_DEVICE bool find_places(const Series &series, Places &places) {
   const Route &route = places.route;
   const std::uint32_t bytes = places.sends ? call.bytes : 0;
   const unsigned same = __match_any_sync(whole_warp, places.route_index);
-  const bool has_bundles = bytes >= least_dense && route.near != 0 && is_in_eights(call.data);
+  const bool has_bundles =
+      bytes >= least_dense && (bytes & 3) == 0 && route.near != 0 && is_in_eights(call.data);
   const auto in_bundles = static_cast<std::uint32_t>(slots_for(bytes, true)),
              in_packets = static_cast<std::uint32_t>(slots_for(bytes));
   const std::uint32_t next = static_cast<std::uint32_t>(route.next) % channel_slots;
