@@ -423,11 +423,12 @@ public:
       block.series.next = 0;
       block.series.end();
       block.series.room = device::context.peer != nullptr ? gmpi::peer::Series::most : 0;
-      for (gmpi::peer::Series::Left &its : block.series.left)
-        its = {0, 0, 0};
-      for (std::uint32_t &its : block.series.ready)
-        its = ~0u;
     }
+    const std::uint32_t thread = device::thread_index(), threads = device::block_threads();
+    for (std::uint32_t i = thread; i < 2 * gmpi::peer::Series::most; i += threads)
+      block.series.ready[i] = ~0u;
+    if (thread % 32 == 0)
+      block.series.left[thread / 32] = {0, 0, 0};
     __syncthreads();
   }
 

@@ -179,12 +179,9 @@ GMPI_DEVICE Begun begin_call(const BlockTeam &team, Site site, const Arguments &
       met = context.peer != nullptr && peer::meet_alone<F, S>(block, a);
     if (!met)
       block.command = S == Scope::grid ? arrive(block) : GridCommand::lead;
-    if (ends && block.command != GridCommand::lead)
-      block.series.end();
-    block.begun = met                                  ? Begun::carrying
-                  : block.command != GridCommand::lead ? Begun::led
-                  : ends && peer::is_behind_others()   ? Begun::behind
-                                                       : begin_generally<F>(a);
+    block.begun = met ? Begun::carrying : begun_by_arriving<S, F>(block);
+    if (block.begun == Begun::unmet)
+      block.begun = begin_generally<F>(a);
     if constexpr (S == Scope::grid && kind_of(F) == Kind::collective)
       if (!met && block.command == GridCommand::await)
         block.begun = peer::await_round<F>(0, 1);
@@ -686,12 +683,7 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
   a.statuses = statuses;
   const Begun begun = begin_together<Function::Waitall, Scope::grid>(
       site, a, [] {}, [] { return false; }, [] {},
-      [] {
-        if (lane_index() == 0)
-          keep_result<Scope::grid>(nothing_received());
-        end_as_warp<Scope::grid>();
-        return Begun::answered;
-      });
+      [] { return end_with_nobody<Function::Waitall, Scope::grid>(Arguments{}); });
   if (begun != Begun::answered)
     by_queue::MPI_Waitall<Scope::grid>(site, 0, requests, MPI_STATUSES_IGNORE, begun);
   const LaunchState &launch = *block_state().launch;

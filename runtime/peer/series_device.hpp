@@ -140,8 +140,19 @@ GMPI_DEVICE void note_call(LeftCall &call, const Source &known, const ItsMessage
   call.serial = request.serial;
 }
 
-/// What series.ready says of call number `call` beside its request's number.
-GMPI_DEVICE std::uint32_t mark_of(std::uint32_t call) { return call / (2 * Series::most) << 28; }
+/// What series.ready says of call number `call` whose request has this number.
+GMPI_DEVICE std::uint32_t ready_entry(std::uint32_t call, std::uint32_t number) {
+  return number | call / (2 * Series::most) << 28;
+}
+/// Where.
+GMPI_DEVICE std::uint32_t &ready_of(Series &series, std::uint32_t call) {
+  return series.ready[call % (2 * Series::most)];
+}
+/// Has a request at hand, if there is one.
+GMPI_DEVICE void keep_ready(Series &series, std::uint32_t call, std::uint32_t number) {
+  if (number != none_is_ready)
+    ready_of(series, call) = ready_entry(call, number);
+}
 
 /// Notes a call, if it is one that can be left: of a predefined datatype and up to eager_bytes, on
 /// a communicator whose messages kernels carry, as MPI wants it. Returns its request's number,
@@ -168,7 +179,7 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
   if (number == none_is_ready)
     return lacks_request;
   note_call(series.call[place], known, message, number);
-  series.ready[call % (2 * Series::most)] = number | mark_of(call);
+  keep_ready(series, call, number);
   series.next = call + 1;
   return number;
 }
@@ -207,8 +218,7 @@ GMPI_DEVICE std::uint32_t look_up_ready(const LaunchState &launch, Series &serie
   static_assert(most == 32);
   if (!whole) {
     const std::uint32_t number = await_ready(launch, call);
-    if (number != none_is_ready)
-      series.ready[call % (2 * most)] = number | mark_of(call);
+    keep_ready(series, call, number);
     return number;
   }
   const std::uint32_t its = call + lane_index();
@@ -219,8 +229,8 @@ GMPI_DEVICE std::uint32_t look_up_ready(const LaunchState &launch, Series &serie
     shows = found >> 32 == its / most;
   } while ((__ballot_sync(whole_warp, shows) & 1) == 0);
   const auto number = static_cast<std::uint32_t>(found);
-  if (shows && number != none_is_ready)
-    series.ready[its % (2 * most)] = number | mark_of(its);
+  if (shows)
+    keep_ready(series, its, number);
   return of_lane(number, 0);
 }
 
@@ -245,7 +255,7 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   Series::Left &left = series.left[thread / 32];
   const Series::Left before = left;
   const std::uint32_t call = before.next, first = series.first, place = call - first;
-  std::uint32_t number = series.ready[call % (2 * Series::most)] ^ mark_of(call);
+  std::uint32_t number = ready_of(series, call) ^ ready_entry(call, 0);
   // (All of it is looked at: each branch would wait for its own.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
   const bool is_odd = !(is_local(a.new_request) | is_shared(a.new_request)) | (message.rank < 0) |
@@ -291,8 +301,7 @@ GMPI_DEVICE bool leave_wait(MPI_Request *request) {
     const std::uint32_t number = number_of_request(its);
     std::uint32_t place = 0;
     GMPI_NO_UNROLL
-    while (place < count &&
-           series.ready[(first + place) % (2 * Series::most)] != (number | mark_of(first + place)))
+    while (place < count && ready_of(series, first + place) != ready_entry(first + place, number))
       ++place;
     if (place >= count || (waited >> place & 1) != 0)
       return false;
@@ -386,27 +395,28 @@ GMPI_DEVICE bool find_places(const Series &series, Places &places) {
   const Route &route = places.route;
   const std::uint32_t bytes = places.sends ? call.bytes : 0;
   const unsigned same = __match_any_sync(whole_warp, places.route_index);
-  const bool has_bundles =
-      bytes >= least_dense && (bytes & 3) == 0 && route.near != 0 && is_in_eights(call.data);
-  const auto in_bundles = static_cast<std::uint32_t>(slots_for(bytes, true)),
-             in_packets = static_cast<std::uint32_t>(slots_for(bytes));
-  const std::uint32_t next = static_cast<std::uint32_t>(route.next) % channel_slots;
-  std::uint32_t before = 0; // slots of those that take the same route
+  unsigned long long before = 0; // slots of those that take the same route
+  places.dense = false;
+  places.slots = 0;
   GMPI_NO_UNROLL
   for (unsigned those = __ballot_sync(whole_warp, places.sends); those != 0; those &= those - 1) {
-    const std::uint32_t j = __ffs(static_cast<int>(those)) - 1;
-    places.dense = has_bundles && (next + before) % channel_slots + in_bundles <= channel_slots;
-    places.slots = places.dense ? in_bundles : in_packets;
+    const std::uint32_t j =
+        __ffs(static_cast<int>(those)) - 1; // (its own turn is the last to count)
+    places.dense = may_be_dense(bytes, call.data, route, route.next + before);
+    places.slots = static_cast<std::uint32_t>(slots_for(bytes, places.dense));
     const std::uint32_t its = of_lane(places.slots, j);
     if (j < lane && (same >> j & 1) != 0)
       before += its;
   }
-  places.dense = has_bundles && (next + before) % channel_slots + in_bundles <= channel_slots;
-  places.slots = places.dense ? in_bundles : in_packets;
   places.first = route.next + before;
   places.is_last = same >> lane == 1;
   return !places.sends || (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
                            places.first + places.slots <= route.free_until);
+}
+
+/// What a packet of such a message's header says.
+GMPI_DEVICE std::uint64_t header_packet(const LeftCall &call, std::uint32_t packet) {
+  return packet == 0 ? call.sent.head : packet == 1 ? call.carried : call.sent.after;
 }
 
 /// Writes one message whose place is known, of a packet at most. One thread.
@@ -415,9 +425,9 @@ GMPI_DEVICE void write_left(const LeftCall &call) {
   const std::uint64_t data =
       call.carried == 0 ? 0
                         : load_data(static_cast<const unsigned char *>(call.data), call.carried);
-  store_packet(packet_at(call.ring, call.first, 0), call.sent.head, lap);
-  store_packet(packet_at(call.ring, call.first, 1), call.carried, lap);
-  store_packet(packet_at(call.ring, call.first, 2), call.sent.after, lap);
+  GMPI_UNROLL
+  for (std::uint32_t p = 0; p < header_packets; ++p)
+    store_packet(packet_at(call.ring, call.first, p), header_packet(call, p), lap);
   if (call.carried != 0)
     store_packet(packet_at(call.ring, call.first, header_packets), data, lap);
 }
@@ -426,10 +436,7 @@ GMPI_DEVICE void write_left(const LeftCall &call) {
 template <bool reads>
 GMPI_DEVICE void carry_left(const LeftCall &call, std::uint32_t rank, std::uint32_t size) {
   if (!reads && rank < header_packets)
-    store_packet(packet_at(call.ring, call.first, rank),
-                 rank == 0   ? call.sent.head
-                 : rank == 1 ? call.carried
-                             : call.sent.after,
+    store_packet(packet_at(call.ring, call.first, rank), header_packet(call, rank),
                  lap_of(call.first));
   auto *const data = static_cast<unsigned char *>(call.data);
   const SpanWindow window(call.ring, data, call.first, call.carried);

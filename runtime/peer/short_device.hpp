@@ -98,7 +98,7 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
       static_cast<std::uint32_t>(source) >= route.size ||
       !(own ? by_warp : is_in_words(data, bytes)))
     return Begun::nothing;
-  const bool dense = !by_warp && may_be_dense(bytes, data, route);
+  const bool dense = !by_warp && may_be_dense(bytes, data, route, route.next);
   // These need nothing of each other.
   std::uint64_t order;
   if (is_answered_early<S>(then))

@@ -117,10 +117,12 @@ GMPI_DEVICE void read_span(const SpanWindow &window, std::uint32_t p, std::uint3
   }
 }
 
-/// Whether a message that all of a block write by a route may be dense.
-GMPI_DEVICE bool may_be_dense(std::uint32_t bytes, const void *data, const Route &route) {
-  return bytes >= least_dense && route.near != 0 && is_in_eights(data) &&
-         route.next % channel_slots + slots_for(bytes, true) <= channel_slots;
+/// Whether a message, at slot `first` of a route's channel, may be dense: whole words of four
+/// bytes.
+GMPI_DEVICE bool may_be_dense(std::uint32_t bytes, const void *data, const Route &route,
+                              unsigned long long first) {
+  return bytes >= least_dense && (bytes & 3) == 0 && route.near != 0 && is_in_eights(data) &&
+         first % channel_slots + slots_for(bytes, true) <= channel_slots;
 }
 /// How all of a block carry a span.
 GMPI_DEVICE Begun way_of_span(bool dense) { return dense ? Begun::bundling : Begun::spanning; }

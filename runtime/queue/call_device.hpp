@@ -188,12 +188,8 @@ template <Function F, class Team>
 GMPI_DEVICE CallResult communicate(Team &team, Site site, const Arguments &a, Buffers buffers,
                                    bool numbered = false) {
   constexpr bool nonblocking = kind_of(F) == Kind::nonblocking;
-  if (goes_nowhere(F, a)) {
-    CallResult result = nothing_received();
-    if (nonblocking)
-      result.request = null_peer_request();
-    return result;
-  }
+  if (goes_nowhere(F, a))
+    return with_nobody<F>();
   bool unknown = buffers.in_bytes == unknown_bytes || buffers.out_bytes == unknown_bytes;
   if (unknown) // the proxy will refuse it
     buffers.in_bytes = buffers.out_bytes = 0;
@@ -600,6 +596,18 @@ template <Function F> GMPI_DEVICE int end_alone(Site site, const Arguments &a, c
   return deliver_result<F>(a, result, true, true);
 }
 
+/// How far a grid's call has come for a block that has arrived, block.command: led, where another
+/// makes it, and what has been left to it; behind, where this one makes that first; or unmet. One
+/// thread.
+template <Scope S, Function F> GMPI_DEVICE Begun begun_by_arriving(BlockState &block) {
+  constexpr bool ends = S == Scope::grid && ends_series<F>;
+  if (block.command == GridCommand::lead)
+    return ends && peer::is_behind_others() ? Begun::behind : Begun::unmet;
+  if (ends)
+    block.series.end();
+  return Begun::led;
+}
+
 /// Makes the calls that have been left, for all blocks, and waits for those whose wait has been
 /// left. All of the block that makes the next one.
 template <class = void> GMPI_NOINLINE void make_what_was_left(BlockTeam team, Site site) {
@@ -647,11 +655,7 @@ GMPI_DEVICE int carry_out(Site site, const Arguments &a, Begun begun) {
     if (begun == Begun::unmet) {
       if (team.leads()) {
         block.command = arrive(block);
-        if (ends_series<F> && block.command != GridCommand::lead)
-          block.series.end();
-        block.begun = block.command != GridCommand::lead           ? Begun::led
-                      : ends_series<F> && peer::is_behind_others() ? Begun::behind
-                                                                   : Begun::unmet;
+        block.begun = begun_by_arriving<S, F>(block);
       }
       __syncthreads();
       begun = block.begun;

@@ -122,13 +122,17 @@ template <Scope S> GMPI_DEVICE void end_as_warp() {
   }
 }
 
-/// Ends a call from or to MPI_PROC_NULL.
-template <Function F, Scope S> GMPI_DEVICE Begun end_with_nobody(const Arguments &a) {
+/// What a call from or to MPI_PROC_NULL returns, or one that waits for nothing.
+template <Function F> GMPI_DEVICE CallResult with_nobody() {
   CallResult result = nothing_received();
   if (kind_of(F) == Kind::nonblocking)
     result.request = null_peer_request();
+  return result;
+}
+/// Ends such a call.
+template <Function F, Scope S> GMPI_DEVICE Begun end_with_nobody(const Arguments &a) {
   if (lane_index() == 0)
-    keep_result<S>(result);
+    keep_result<S>(with_nobody<F>());
   end_as_warp<S>();
   return returns_something<F>(a) ? Begun::answered : Begun::over;
 }

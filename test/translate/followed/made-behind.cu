@@ -96,6 +96,13 @@ __global__ void ends_of_turns(int *b, int n) {
       MPI_Isend(b, 1, MPI_INT, i, 56, MPI_COMM_WORLD, r + i);
   }
 }
+__global__ void without_braces(int *b, int n) {
+  MPI_Request r;
+  switch (n)
+  case 1:
+    MPI_Isend(b, 1, MPI_INT, 1, 57, MPI_COMM_WORLD, &r);
+  inner(b);
+}
 template <int count> __global__ void unrolled(int *b) {
   MPI_Request r[count];
   for (int i = 0; i < count; ++i)
@@ -135,5 +142,7 @@ CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} i, 55,
 CHECK-NOT: make_left
 CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} i, 56,
 CHECK-NOT: make_left
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 1, 57, MPI_COMM_WORLD, &r); ::gmpi::grid::make_left({{[{].*}}});
+CHECK-NEXT: inner(b);
 CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} i, 60,{{.*}}; ::gmpi::grid::make_left({{[{].*}}});
 CHECK-NEXT: inner(b);

@@ -7,6 +7,7 @@
 #include "Memory.h"
 #include "MpiReach.h"
 #include "SpecialFunctions.h"
+#include "clang/AST/ParentMap.h"
 #include "clang/Analysis/CFG.h"
 #include "clang/Basic/Builtins.h"
 #include "clang/Lex/Lexer.h"
@@ -206,33 +207,22 @@ bool takesWhatIsLeft(const ScopedCall &Call) {
   return mayBeLeft(Call) || (Call.Value == Scope::Grid && Call.Function == "Waitall");
 }
 
-/// A place behind a statement where what has been left can be made.
-struct Making {
-  SourceLocation Behind;
-  const Stmt *Next; ///< the statement that comes then
-};
+/// Whether statements can be put behind it: its text stands in a file, not in a macro's body.
+bool isInFile(const Stmt *S, const ASTContext &Context) {
+  return Lexer::makeFileCharRange(CharSourceRange::getTokenRange(S->getSourceRange()),
+                                  Context.getSourceManager(), Context.getLangOpts())
+      .isValid();
+}
 
-/// Where a statement has its text's end, the semicolon included; invalid in a macro.
-SourceLocation behind(const Stmt *S, const ASTContext &Context) {
-  const Stmt *Last = S;
-  for (;;)
-    if (const auto *For = dyn_cast<ForStmt>(Last))
-      Last = For->getBody();
-    else if (const auto *Range = dyn_cast<CXXForRangeStmt>(Last))
-      Last = Range->getBody();
-    else if (const auto *While = dyn_cast<WhileStmt>(Last))
-      Last = While->getBody();
-    else if (const auto *If = dyn_cast<IfStmt>(Last))
-      Last = If->getElse() ? If->getElse() : If->getThen();
-    else
-      break;
-  const SourceManager &Sources = Context.getSourceManager();
-  const LangOptions &Language = Context.getLangOpts();
-  if (isa<CompoundStmt, DeclStmt, NullStmt, SwitchStmt>(Last))
-    return Last->getEndLoc().isMacroID()
-               ? SourceLocation()
-               : Lexer::getLocForEndOfToken(Last->getEndLoc(), 0, Sources, Language);
-  return Lexer::findLocationAfterToken(Last->getEndLoc(), tok::semi, Sources, Language, false);
+/// Whether control may come to a part of it otherwise than from the statement before that, or from
+/// a `switch` around it. `InSwitch`: nothing but braces and cases stand between that and this.
+bool hasLabels(const Stmt *S, bool InSwitch = false) {
+  if (!S || isa<LambdaExpr>(S))
+    return false;
+  if (isa<LabelStmt, GotoStmt, IndirectGotoStmt>(S) || (isa<SwitchCase>(S) && !InSwitch))
+    return true;
+  InSwitch = isa<SwitchStmt>(S) || (InSwitch && isa<CompoundStmt, SwitchCase>(S));
+  return llvm::any_of(S->children(), [&](const Stmt *Child) { return hasLabels(Child, InSwitch); });
 }
 
 class FollowedCallFinder {
@@ -244,11 +234,10 @@ public:
       return;
     Calls.clear();
     Followed.clear();
-    S.Makings.clear();
     for (const ScopedCall &Call : S.Calls)
       Calls[Call.Loc] = &Call;
     for (const FunctionDecl *Instance : instancesOf(Written))
-      if (!lookInto(Instance, S.Makings)) {
+      if (!lookInto(Instance, S)) {
         S.Makings.clear();
         return;
       }
@@ -258,33 +247,19 @@ public:
   }
 
 private:
-  bool lookInto(const FunctionDecl *Instance, std::set<SourceLocation> &Makings) {
+  bool lookInto(const FunctionDecl *Instance, Specialisation &S) {
     if (Instance->isDependentContext())
       return false;
     auto Graph = graphOf(Instance, Context);
     if (!Graph)
       return false;
-    Wholes.clear();
-    Parents.clear();
+    Parents.emplace(Instance->getBody());
+    HasLabels = hasLabels(Instance->getBody());
     Made.clear();
-    HasLabels = false;
-    findWholes(Instance->getBody(), nullptr);
     for (const Place &At : callsToLeave(*Graph)) {
-      const Stmt *Call = (*At.Block)[At.Element].castAs<CFGStmt>().getStmt();
-      bool Here = false;
-      bool MayBe = callAt(Call)->Function != "Wait" || isDiscarded(Call);
-      if (MayBe && step((*At.Block)[At.Element]) == Step::Arrives) { // it stands alone
-        Here = isFollowed(*Graph, At, Call);
-        for (const Making &M : Here ? std::vector<Making>() : makingsBehind(Call)) {
-          Made.push_back(M.Next);
-          if ((Here = isFollowed(*Graph, At, Call))) {
-            Makings.insert(M.Behind);
-            break;
-          }
-          Made.pop_back();
-        }
-      }
-      auto [Slot, New] = Followed.try_emplace(callAt(Call)->Loc, Here);
+      From = At.Call;
+      bool Here = canBeLeft(At) && (isFollowed(*Graph, At) || isMade(*Graph, At, S));
+      auto [Slot, New] = Followed.try_emplace(callAt(At.Call)->Loc, Here);
       Slot->second &= Here;
     }
     return true;
@@ -293,12 +268,65 @@ private:
   struct Place {
     const CFGBlock *Block;
     size_t Element;
+    const Stmt *Call;
   };
 
-  /// Whether nobody looks at what it returns: what a wait that is left returns is not known yet.
-  bool isDiscarded(const Stmt *Call) const {
-    const Stmt *S = Call, *In = Parents.lookup(S);
-    for (; In && isa<Expr>(In); S = In, In = Parents.lookup(S))
+  /// The last one first: those before it may come to what is made for it.
+  std::vector<Place> callsToLeave(const CFG &Graph) const {
+    std::vector<Place> Result;
+    for (const CFGBlock *Block : Graph)
+      for (size_t I = 0; I < Block->size(); ++I)
+        if (const ScopedCall *Call = callAt((*Block)[I]); Call && mayBeLeft(*Call))
+          Result.push_back({Block, I, (*Block)[I].castAs<CFGStmt>().getStmt()});
+    llvm::sort(Result, [this](const Place &A, const Place &B) {
+      return Context.getSourceManager().isBeforeInTranslationUnit(callAt(B.Call)->Loc,
+                                                                  callAt(A.Call)->Loc);
+    });
+    return Result;
+  }
+
+  /// It stands alone; and what a wait that is left returns is not known yet, so nobody looks at it.
+  bool canBeLeft(const Place &At) {
+    return step((*At.Block)[At.Element]) == Step::Arrives &&
+           (callAt(At.Call)->Function != "Wait" || isDiscarded(At.Call));
+  }
+
+  bool isFollowed(const CFG &Graph, const Place &At) {
+    auto Look = [this](const CFGElement &E) { return step(E); };
+    return Arrivals(Graph, false, Look).from(*At.Block, At.Element + 1, Look);
+  }
+
+  /// Whether it is followed if what has been left is made behind a loop or condition that the call
+  /// stands in: as late as can be. All threads come there that have made the call, but those that
+  /// have left.
+  bool isMade(const CFG &Graph, const Place &At, Specialisation &Into) {
+    if (HasLabels)
+      return false;
+    // With what comes behind each; inner ones first.
+    std::vector<std::pair<const Stmt *, const Stmt *>> Around;
+    for (const Stmt *S = At.Call; S; S = Parents->getParent(S)) {
+      const auto *List = dyn_cast_or_null<CompoundStmt>(Parents->getParent(S));
+      if (!List || !isa<ForStmt, CXXForRangeStmt, WhileStmt, DoStmt, IfStmt, SwitchStmt>(S))
+        continue;
+      const Stmt *Next = nextOf(S, List);
+      if (Next && !isa<SwitchCase>(Next) && isInFile(S, Context))
+        Around.push_back({S, Next});
+    }
+    for (auto [S, Next] : llvm::reverse(Around)) {
+      Made.push_back(Next);
+      if (isFollowed(Graph, At)) {
+        Into.Makings.try_emplace(S->getBeginLoc(), S);
+        return true;
+      }
+      Made.pop_back();
+    }
+    return false;
+  }
+
+  /// Whether nobody looks at an expression's value.
+  bool isDiscarded(const Stmt *S) const {
+    const Stmt *In = Parents->getParent(S);
+    for (; isa_and_nonnull<Expr>(In); S = In, In = Parents->getParent(S))
       if (const auto *Cast = dyn_cast<CastExpr>(In);
           !isa<ParenExpr>(In) && !(Cast && Cast->getCastKind() == CK_ToVoid))
         return false;
@@ -315,72 +343,10 @@ private:
     return isa_and_nonnull<CompoundStmt>(In);
   }
 
-  bool isFollowed(const CFG &Graph, const Place &At, const Stmt *Call) {
-    // A making comes before a statement, not within: it is no end of a path that begins there.
-    BehindMaking.clear();
-    for (const Stmt *Next : Made)
-      if (!isWithin(Call, Next))
-        noteAll(Next);
-    auto Look = [this](const CFGElement &E) { return step(E); };
-    bool Result = Arrivals(Graph, false, Look).from(*At.Block, At.Element + 1, Look);
-    BehindMaking.clear();
-    return Result;
-  }
-
   bool isWithin(const Stmt *Part, const Stmt *Whole) const {
     while (Part && Part != Whole)
-      Part = Parents.lookup(Part);
+      Part = Parents->getParent(Part);
     return Part != nullptr;
-  }
-
-  /// The last one first: those before it may come to what is made for it.
-  std::vector<Place> callsToLeave(const CFG &Graph) const {
-    std::vector<Place> Result;
-    for (const CFGBlock *Block : Graph)
-      for (size_t I = 0; I < Block->size(); ++I)
-        if (const ScopedCall *Call = callAt((*Block)[I]); Call && mayBeLeft(*Call))
-          Result.push_back({Block, I});
-    llvm::sort(Result, [this](const Place &A, const Place &B) {
-      return Context.getSourceManager().isBeforeInTranslationUnit(
-          callAt((*B.Block)[B.Element])->Loc, callAt((*A.Block)[A.Element])->Loc);
-    });
-    return Result;
-  }
-
-  /// The outermost expressions that calls stand in; and what stands in what.
-  void findWholes(const Stmt *S, const Expr *Whole) {
-    if (!S || isa<LambdaExpr>(S))
-      return;
-    if (!Whole)
-      Whole = dyn_cast<Expr>(S);
-    if (isa<CallExpr>(S))
-      Wholes[S] = Whole;
-    HasLabels |= isa<LabelStmt, GotoStmt, IndirectGotoStmt>(S);
-    if (isa<SwitchCase>(S)) // what it stands in is entered there, too
-      for (const Stmt *In = Parents.lookup(S); In && !isa<SwitchStmt>(In); In = Parents.lookup(In))
-        HasLabels |= !isa<CompoundStmt, SwitchCase>(In);
-    for (const Stmt *Child : S->children()) {
-      Parents[Child] = S;
-      findWholes(Child, Whole);
-    }
-  }
-
-  /// Where what a call in loops or conditions leaves can be made, as late as can be first: behind
-  /// one of these. All threads come there that have made the call, but those that have left.
-  std::vector<Making> makingsBehind(const Stmt *Call) {
-    std::vector<Making> Result;
-    if (HasLabels)
-      return Result;
-    for (const Stmt *S = Call; S; S = Parents.lookup(S)) {
-      const auto *List = dyn_cast_or_null<CompoundStmt>(Parents.lookup(S));
-      if (!List || !isa<ForStmt, CXXForRangeStmt, WhileStmt, DoStmt, IfStmt, SwitchStmt>(S))
-        continue;
-      const Stmt *Next = nextOf(S, List);
-      SourceLocation Behind = behind(S, Context);
-      if (Next && !isa<SwitchCase>(Next) && Behind.isValid())
-        Result.insert(Result.begin(), {Behind, Next});
-    }
-    return Result;
   }
 
   /// What comes behind a statement of this list, and nothing else goes to; null where it is
@@ -389,7 +355,7 @@ private:
     const auto *Next = llvm::find(List->body(), S) + 1;
     if (Next != List->body_end())
       return *Next;
-    const auto *Loop = dyn_cast_or_null<ForStmt>(Parents.lookup(List));
+    const auto *Loop = dyn_cast_or_null<ForStmt>(Parents->getParent(List));
     return Loop && Loop->getBody() == List && !hasContinue(List) ? Loop->getInc() : nullptr;
   }
   static bool hasContinue(const Stmt *S) {
@@ -398,14 +364,6 @@ private:
     return !isa<ForStmt, CXXForRangeStmt, WhileStmt, DoStmt, LambdaExpr>(S) &&
            llvm::any_of(S->children(),
                         [](const Stmt *Child) { return Child && hasContinue(Child); });
-  }
-
-  void noteAll(const Stmt *S) {
-    if (!S)
-      return;
-    BehindMaking.insert(S);
-    for (const Stmt *Child : S->children())
-      noteAll(Child);
   }
 
   const ScopedCall *callAt(const CFGElement &Element) const {
@@ -421,16 +379,23 @@ private:
   }
 
   Step step(const CFGElement &Element) {
-    if (auto Statement = Element.getAs<CFGStmt>();
-        Statement && BehindMaking.count(Statement->getStmt()))
+    auto Statement = Element.getAs<CFGStmt>();
+    if (Statement && isBehindMaking(Statement->getStmt()))
       return Step::Arrives;
     if (const ScopedCall *Call = callAt(Element)) {
-      const Stmt *E = Element.castAs<CFGStmt>().getStmt();
-      auto Whole = Wholes.find(E);
-      bool Arrives = takesWhatIsLeft(*Call) && Whole != Wholes.end() && isAlone(Whole->second, E);
+      const Stmt *E = Statement->getStmt(), *Whole = E;
+      while (isa_and_nonnull<Expr>(Parents->getParent(Whole)))
+        Whole = Parents->getParent(Whole);
+      bool Arrives = takesWhatIsLeft(*Call) && Parents->getParent(Whole) && isAlone(Whole, E);
       return Arrives ? Step::Arrives : Step::Stops;
     }
     return Code.isQuick(Element) ? Step::Passes : Step::Stops;
+  }
+
+  /// A making comes before a statement, not within: it is no end of a path that begins there.
+  bool isBehindMaking(const Stmt *S) const {
+    return llvm::any_of(
+        Made, [&](const Stmt *Next) { return isWithin(S, Next) && !isWithin(From, Next); });
   }
 
   /// The graph has one order of what stands beside a call; the compiler may choose another.
@@ -445,10 +410,9 @@ private:
   QuickCode Code;
   std::map<SourceLocation, const ScopedCall *> Calls;
   std::map<SourceLocation, bool> Followed;
-  std::map<const Stmt *, const Expr *> Wholes;
-  llvm::DenseMap<const Stmt *, const Stmt *> Parents;
-  std::vector<const Stmt *> Made;      ///< statements before which a making comes
-  std::set<const Stmt *> BehindMaking; ///< all of them, while a call's paths are looked at
+  std::optional<ParentMap> Parents;
+  std::vector<const Stmt *> Made; ///< statements before which a making comes
+  const Stmt *From = nullptr;     ///< the call whose paths are looked at
   bool HasLabels = false;
 };
 

@@ -74,9 +74,9 @@ struct CalleeUse {
 struct Specialisation {
   std::vector<ScopedCall> Calls;  ///< in source order
   std::vector<CalleeUse> Callees; ///< in source order; calls of lambdas are not listed
-  /// Behind statements of which no other call comes at once: where what has been left by then is
-  /// made, see FollowedCalls.h.
-  std::set<clang::SourceLocation> Makings = {};
+  /// Statements, by where they begin, behind which what has been left by then is made, see
+  /// FollowedCalls.h.
+  std::map<clang::SourceLocation, const clang::Stmt *> Makings = {};
 };
 
 /// A kernel or device function, as written (the pattern, where it is a template), that reaches MPI.

@@ -117,9 +117,11 @@ void CallLowering::rewrite(const Specialisation &S, Edits &Changes) {
                 Group);
   }
   if (Left.empty())
-    for (SourceLocation Behind : S.Makings)
-      if (Position At = Where.position(Behind); At.isValid())
-        Changes.insert(At, " ::gmpi::grid::make_left(" + L.site(At) + ");");
+    for (auto [Begin, Made] : S.Makings) {
+      Span Whole = Where.statement(Made);
+      Position Behind{Whole.Begin.File, Whole.End};
+      Changes.insert(Behind, " ::gmpi::grid::make_left(" + L.site(Behind) + ");");
+    }
   for (const CalleeUse &Use : S.Callees)
     if (Use.Specialisation != 0 &&
         !Left.count(Where.position(nameLocation(Use.Call->getCallee()->IgnoreParenImpCasts())))) {

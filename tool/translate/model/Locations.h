@@ -17,6 +17,8 @@ public:
   Position position(clang::SourceLocation Loc) const { return P.position(spelled(Loc)); }
   /// The piece of a file that these tokens are, macros used within it included.
   Span span(clang::SourceRange Tokens) const;
+  /// A statement with its semicolon; of one behind a pragma or attribute, that left out.
+  Span statement(const clang::Stmt *S) const;
   /// The one token at this place.
   Span token(clang::SourceLocation Loc) const;
   /// Where a message about Loc belongs: the outermost expansion.

@@ -76,7 +76,6 @@ private:
   void closeGroup();
   bool fromMacro(const clang::Stmt *S) const;
   void macroStatement(const clang::Stmt *S, bool Later);
-  Span wholeSpan(const clang::Stmt *S);
   Position beforeDirectives(const Position &Begin) const;
   static std::string oneLine(const std::string &Text);
   static std::string missingLines(const Span &Old, llvm::StringRef New);

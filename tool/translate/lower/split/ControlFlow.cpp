@@ -15,7 +15,7 @@ void BodySplitter::ifStatement(const IfStmt *S) {
   std::string Enter = Then.any() && Else.any() ? within(Then) : Then.any() ? "true" : "false";
   bool Any = Then.any() || Else.any();
   if (const DeclStmt *Variable = S->getConditionVariableDeclStmt()) {
-    Span Whole = wholeSpan(Variable);
+    Span Whole = Where.statement(Variable);
     std::string Name = S->getConditionVariable()->getNameAsString();
     insert(Where.position(S->getIfLoc()), movedDeclaration(Variable, Any));
     replaceWithEnd({Whole.Begin, Where.position(S->getRParenLoc()).Offset},
@@ -67,7 +67,7 @@ void BodySplitter::moveInit(const Stmt *S, const Stmt *Init, bool Always) {
     if (!Always && staysInHeader(Declaration))
       return;
     insert(At, movedDeclaration(Declaration, /*Later=*/true) + Directive);
-    return replace(wholeSpan(Declaration), ";");
+    return replace(Where.statement(Declaration), ";");
   }
   const auto *E = cast<Expr>(Init);
   Items Before;
@@ -84,7 +84,7 @@ void BodySplitter::moveInit(const Stmt *S, const Stmt *Init, bool Always) {
 std::string BodySplitter::conditionInBody(const Expr *Condition, const DeclStmt *Variable,
                                           const std::string &Left) {
   if (Variable) {
-    Span Whole = wholeSpan(Variable);
+    Span Whole = Where.statement(Variable);
     std::string Name = cast<VarDecl>(Variable->getSingleDecl())->getNameAsString();
     std::string Text = movedDeclaration(Variable, true) + "if (!gmpi_re && !static_cast<bool>(" +
                        Name + ")) break; ";
@@ -149,7 +149,7 @@ void BodySplitter::doStatement(const DoStmt *S) {
   // `do B while (c)`: from the second time on, c is evaluated before B, where `continue` leads too.
   Items Before;
   hoist(Condition, Before);
-  Span Whole = wholeSpan(S), Text = Where.span(Condition->getSourceRange());
+  Span Whole = Where.statement(S), Text = Where.span(Condition->getSourceRange());
   Span Do = Where.token(S->getDoLoc());
   Position While = Where.position(S->getWhileLoc());
   if (!Whole.isValid() || !Text.isValid() || !Do.isValid() || !While.isValid())
@@ -170,7 +170,7 @@ void BodySplitter::switchStatement(const SwitchStmt *S) {
   moveInit(S, S->getInit(), /*Always=*/true);
   if (const DeclStmt *Variable = S->getConditionVariableDeclStmt()) {
     // Its value is what the labels are compared with, and may change meanwhile: it is kept as well.
-    Span Header = wholeSpan(Variable);
+    Span Header = Where.statement(Variable);
     std::string Name = temporary("gmpi_switch");
     std::string Slot = keep(Name, pointsIn(S->getBody()));
     insert(Where.position(S->getSwitchLoc()),
@@ -180,7 +180,7 @@ void BodySplitter::switchStatement(const SwitchStmt *S) {
     replaceWithEnd({Header.Begin, Where.position(S->getRParenLoc()).Offset}, Name);
   } else if (pointsIn(S->getBody()).any()) {
     // Control comes back by the label it went in by.
-    Span Text = Where.span(S->getCond()->getSourceRange()), Whole = wholeSpan(S);
+    Span Text = Where.span(S->getCond()->getSourceRange()), Whole = Where.statement(S);
     if (!Text.isValid() || !Whole.isValid())
       return refuse(S->getBeginLoc(), DiagId::split_macro);
     std::string Name = temporary("gmpi_switch");

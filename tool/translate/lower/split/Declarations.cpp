@@ -72,7 +72,7 @@ std::string BodySplitter::savedValue(const FrameVariable &Of, const std::string 
 /// One statement's declarators, each with the specifiers that all share.
 std::vector<BodySplitter::Declarator> BodySplitter::declarators(const DeclStmt *S) {
   std::vector<Declarator> Result;
-  Span Whole = wholeSpan(S);
+  Span Whole = Where.statement(S);
   for (const Decl *D : S->decls()) {
     const auto *V = dyn_cast<VarDecl>(D);
     Span Name = V ? Where.token(V->getLocation()) : Span{};
@@ -140,7 +140,7 @@ std::string BodySplitter::separately(const DeclStmt *S, bool Later) {
 }
 
 void BodySplitter::declaration(const DeclStmt *S, bool Later) {
-  Span Whole = wholeSpan(S);
+  Span Whole = Where.statement(S);
   if (!Whole.isValid())
     return refuse(S->getBeginLoc(), DiagId::split_macro);
   if (const auto *Bindings = dyn_cast<DecompositionDecl>(*S->decl_begin())) {
@@ -289,7 +289,7 @@ std::string BodySplitter::initialized(const VarDecl *V, FrameVariable &Of) {
 /// `auto [a, b] = f();` by way of a variable that can be named.
 std::string BodySplitter::decomposition(const DeclStmt *S, const DecompositionDecl *V,
                                         FrameVariable &Of) {
-  Span Whole = wholeSpan(S);
+  Span Whole = Where.statement(S);
   const Expr *Init = V->getInit();
   Span Text = Init ? Where.span(Init->IgnoreUnlessSpelledInSource()->getSourceRange()) : Span{};
   if (!Whole.isValid() || !Text.isValid() || V->getInitStyle() != VarDecl::CInit) {
@@ -392,8 +392,8 @@ std::string BodySplitter::saves(size_t Point) {
                       : V.How == Keeping::Reference ? "_reference"
                       : V.Uniform                   ? "_uniform"
                                                     : "";
-    Text += "gmpi_frame.save" + How + "<" + slot(V) + (Shared ? Singles : "") + ">(" + alias(V) +
-            "); ";
+    Text +=
+        "gmpi_frame.save" + How + "<" + slot(V) + (Shared ? Singles : "") + ">(" + alias(V) + "); ";
   }
   return Text + Extra[Point];
 }

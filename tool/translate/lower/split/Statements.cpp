@@ -95,57 +95,6 @@ std::string BodySplitter::within(Range R) {
 
 // --- places
 
-/// With its semicolon.
-Span BodySplitter::wholeSpan(const Stmt *S) {
-  while (const auto *Attributed = dyn_cast<AttributedStmt>(S)) // a pragma stands before it
-    S = Attributed->getSubStmt();
-  Span Whole = Where.span(S->getSourceRange());
-  if (!Whole.isValid())
-    return Whole;
-  if (isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, SwitchStmt, CXXForRangeStmt, DeclStmt>(S)) {
-    const Stmt *Last = S;
-    for (;;) {
-      if (const auto *If = dyn_cast<IfStmt>(Last))
-        Last = If->getElse() ? If->getElse() : If->getThen();
-      else if (const auto *For = dyn_cast<ForStmt>(Last))
-        Last = For->getBody();
-      else if (const auto *While = dyn_cast<WhileStmt>(Last))
-        Last = While->getBody();
-      else if (const auto *Switch = dyn_cast<SwitchStmt>(Last))
-        Last = Switch->getBody();
-      else if (const auto *Range = dyn_cast<CXXForRangeStmt>(Last))
-        Last = Range->getBody();
-      else if (const auto *Attributed = dyn_cast<AttributedStmt>(Last))
-        Last = Attributed->getSubStmt();
-      else
-        break;
-    }
-    if (isa<CompoundStmt, DeclStmt, NullStmt>(Last))
-      return Whole;
-    if (Last != S) {
-      Span Inner = wholeSpan(Last);
-      Whole.End = Inner.isValid() ? Inner.End : Whole.End;
-      return Whole;
-    }
-  }
-  StringRef Text = Whole.Begin.File->Text;
-  unsigned End = Whole.End;
-  while (End < Text.size()) {
-    StringRef Rest = Text.substr(End);
-    if (llvm::isSpace(Rest.front()))
-      ++End;
-    else if (Rest.starts_with("//"))
-      End += unsigned(std::min(Rest.find('\n'), Rest.size()));
-    else if (Rest.starts_with("/*"))
-      End += unsigned(std::min(Rest.find("*/") + 2, Rest.size()));
-    else
-      break;
-  }
-  if (End < Text.size() && Text[End] == ';')
-    Whole.End = End + 1;
-  return Whole;
-}
-
 /// A pragma belongs to the statement behind it: the place before it.
 Position BodySplitter::beforeDirectives(const Position &Begin) const {
   StringRef Text = Begin.File->Text;
@@ -177,7 +126,7 @@ std::string BodySplitter::missingLines(const Span &Old, StringRef New) {
 // --- sequences
 
 void BodySplitter::openGroup(const Stmt *S) {
-  Span Whole = wholeSpan(S);
+  Span Whole = Where.statement(S);
   if (!Whole.isValid())
     return refuse(S->getBeginLoc(), DiagId::split_macro);
   Position Begin = beforeDirectives(Whole.Begin);
@@ -243,7 +192,7 @@ bool BodySplitter::fromMacro(const Stmt *S) const {
 void BodySplitter::statement(const Stmt *S, bool Later) {
   if (fromMacro(S))
     return macroStatement(S, Later);
-  Span Whole = wholeSpan(S);
+  Span Whole = Where.statement(S);
   if (!Whole.isValid())
     return refuse(S->getBeginLoc(), DiagId::split_macro);
   const Stmt *Inner = S;
@@ -321,7 +270,7 @@ void BodySplitter::body(const Stmt *S, const std::string &First) {
       insert({Open.File, Open.Offset + 1}, " " + First);
     return structure(S);
   }
-  Span Whole = wholeSpan(S);
+  Span Whole = Where.statement(S);
   if (!Whole.isValid())
     return refuse(S->getBeginLoc(), DiagId::split_macro);
   insert(Whole.Begin, "{ " + First);
@@ -332,7 +281,7 @@ void BodySplitter::body(const Stmt *S, const std::string &First) {
 /// Calls made by a statement that a macro expands to: only where its condition or one of its
 /// expressions makes them once, whatever happens.
 void BodySplitter::macroStatement(const Stmt *S, bool Later) {
-  Span Whole = wholeSpan(S);
+  Span Whole = Where.statement(S);
   const Stmt *At = S;
   const Expr *Own = nullptr;
   while (!Own && At) {
@@ -373,7 +322,7 @@ void BodySplitter::returns() {
   } Found;
   Found.TraverseStmt(F.Written->getBody());
   for (const ReturnStmt *S : Found.All) {
-    Span Word = Where.token(S->getReturnLoc()), Whole = wholeSpan(S);
+    Span Word = Where.token(S->getReturnLoc()), Whole = Where.statement(S);
     if (!Word.isValid() || !Whole.isValid()) {
       refuse(S->getBeginLoc(), DiagId::split_macro);
       continue;
