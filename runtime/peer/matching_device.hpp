@@ -77,11 +77,15 @@ GMPI_DEVICE void give_place(State &state, std::uint32_t index) {
 
 // --- requests that somebody must carry on ---
 
-/// The request's record is complete.
-GMPI_DEVICE void activate(State &state, std::uint32_t index) {
+/// Nobody carries it on before it is let go, too.
+GMPI_DEVICE void count_active(State &state, std::uint32_t index) {
   atomicOr(&state.active_words, 1u << index / 32);
   atomicOr(&state.active[index / 32], 1u << index % 32);
   atomicAdd(&state.summary.active, 1u);
+}
+/// The request's record is complete.
+GMPI_DEVICE void activate(State &state, std::uint32_t index) {
+  count_active(state, index);
   release_device();
   atomicExch(&state.requests[index].busy, 0u);
 }
@@ -171,22 +175,32 @@ GMPI_DEVICE unsigned long long portion_end(const Header &header, unsigned long l
   return all - low < portion_slots ? all : low + portion_slots;
 }
 
-/// Gives the request its message, which lies in the channel from slot `first` on, or is announced
-/// there.
-GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &header,
-                              std::uint32_t channel, unsigned long long first) {
+/// Gives the request its message, which is announced, and answers that.
+GMPI_DEVICE void give_announced(State &state, std::uint32_t index, const Header &header,
+                                std::uint32_t channel, const Match &match,
+                                unsigned long long offset) {
   Request &request = state.requests[index];
   const std::uint32_t from = peer_of_channel(channel);
   request.peer = from;
   request.channel = channel;
   request.header = header;
-  if (header.kind == MessageKind::announced) {
-    const Match match = match_of(request, index, header);
-    const unsigned long long offset = request.offset;
-    // Its data is looked for under the lock; once it has landed, the request may be another's.
-    note_state(request, RequestState::awaiting_data);
-    return acknowledge(state, from, header, match, offset);
-  }
+  // Its data is looked for under the lock; once it has landed, the request may be another's.
+  note_state(request, RequestState::awaiting_data);
+  acknowledge(state, from, header, match, offset);
+}
+
+/// Gives the request its message, which lies in the channel from slot `first` on, or is announced
+/// there.
+GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &header,
+                              std::uint32_t channel, unsigned long long first) {
+  Request &request = state.requests[index];
+  if (header.kind == MessageKind::announced)
+    return give_announced(state, index, header, channel, match_of(request, index, header),
+                          request.offset);
+  const std::uint32_t from = peer_of_channel(channel);
+  request.peer = from;
+  request.channel = channel;
+  request.header = header;
   start_receiving(state, index, first);
   if (header.kind == MessageKind::synchronous)
     acknowledge(state, from, header);

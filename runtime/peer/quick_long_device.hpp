@@ -238,12 +238,14 @@ GMPI_DEVICE bool announce_at_once(State &state, const Comm &comm, int dest, int 
   return true;
 }
 
-/// Announces a long message in any case. Leaves what follows to the general way.
+/// Announces a long message in any case. Leaves what follows to the general way. `own`: the slot of
+/// its request, if it has one already.
 GMPI_DEVICE Begun announce_quickly(State &state, const Comm &comm, int dest, int tag,
-                                   const void *data, unsigned long long bytes, Share &share) {
+                                   const void *data, unsigned long long bytes, Share &share,
+                                   std::uint32_t own = no_slot) {
   const std::uint32_t lane = thread_index();
   if (lane == 0)
-    begin_send(state, comm, dest, tag, data, bytes, false, false, share);
+    begin_send(state, comm, dest, tag, data, bytes, false, false, share, own);
   __syncwarp();
   if (share.step.kind == Step::write) {
     store_header(share.step.transfer.ring, share.step.transfer);

@@ -153,7 +153,7 @@ GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int t
   std::uint32_t peer = comm.peer_of[dest];
   unsigned long long slots = slots_of(header);
   if (header.kind != MessageKind::eager)
-    shared.request = acquire_slot(context);
+    shared.request = own != no_slot ? own : acquire_slot(context);
   Taken taken = take(state, peer, slots, bytes);
   const std::uint32_t *freed = state.channels[peer].out_freed;
   const unsigned long long end = taken.first + slots;

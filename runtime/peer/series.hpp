@@ -38,6 +38,7 @@ struct LeftCall {
   bool sends, over;            ///< it has been made
   // Its message, once its place in a channel is known:
   bool dense;
+  bool announced;        ///< of a receive: the data does not come by the channel
   std::uint32_t carried; ///< bytes of it
   std::uint64_t *ring;
   unsigned long long first; ///< its first slot
@@ -51,6 +52,12 @@ struct LeftCall {
       unsigned long long common, owned;
       std::uint32_t channel; ///< where its message has come
     } received;
+    /// Of a long one, once it has been answered.
+    struct {
+      unsigned char *to;     ///< where it belongs
+      std::uint64_t *landed; ///< the packet that tells who waits for it
+      std::uint32_t lap;     ///< what that is to show
+    } stored;
   };
 };
 
@@ -67,6 +74,9 @@ struct Series {
   // While it waits for all of them; the same bits:
   std::uint32_t open;  ///< receives whose messages have not been found
   std::uint32_t ranks; ///< the first receives from a rank
+  // Long messages: those sent that have not been stored, of these those that can be and those that
+  // are being, and those received whose data has not come.
+  std::uint32_t announced, answered, storing, landing;
   std::uint32_t given; ///< what the call returns that is being left: its request's number
   /// Requests that the block has at hand. For call number i, i % (2 * most): the request's number
   /// and, in the four highest bits, the rest of i; something else where there is none.

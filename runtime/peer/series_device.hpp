@@ -11,18 +11,18 @@
 // gives its slot back.
 #pragma once
 
-#include "quick_device.hpp"
+#include "series_long_device.hpp"
 
 namespace gmpi::device::peer {
 
-using gmpi::peer::LeftCall;
 using gmpi::peer::ReadyRequests;
-using gmpi::peer::Series;
 
 /// Where a call has no request; the last one where that is known before the block's threads meet.
 constexpr std::uint32_t cannot_be_left = ~0u, lacks_request = ~1u, is_not_to_be_left = ~2u;
 /// Of ReadyRequests::place.
 constexpr std::uint32_t none_is_ready = 0;
+/// Longer messages are not left: a LeftCall counts bytes in 32 bits.
+constexpr unsigned long long most_left = 1ull << 30;
 
 /// The number of this thread's next call that is left. It needs no meeting: all find the same.
 GMPI_DEVICE std::uint32_t next_call() {
@@ -154,7 +154,7 @@ GMPI_DEVICE void keep_ready(Series &series, std::uint32_t call, std::uint32_t nu
     ready_of(series, call) = ready_entry(call, number);
 }
 
-/// Notes a call, if it is one that can be left: of a predefined datatype and up to eager_bytes, on
+/// Notes a call, if it is one that can be left: of a predefined datatype and up to most_left, on
 /// a communicator whose messages kernels carry, as MPI wants it. Returns its request's number,
 /// cannot_be_left, or lacks_request. One thread.
 template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
@@ -173,7 +173,7 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
     if (!is_source(known, a.comm, message.rank, message.datatype))
       return cannot_be_left;
   }
-  if (message.bytes(known) > eager_bytes || !message.has_tag())
+  if (message.bytes(known) > most_left || !message.has_tag())
     return cannot_be_left;
   const std::uint32_t number = await_ready(*block.launch, call);
   if (number == none_is_ready)
@@ -260,7 +260,7 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
   const bool is_odd = !(is_local(a.new_request) | is_shared(a.new_request)) | (message.rank < 0) |
                       (message.count < 0) | is_local(message.data) | is_shared(message.data) |
-                      (is_known & (message.bytes(known) > eager_bytes));
+                      (is_known & (message.bytes(known) > most_left));
   // (What has been waited for is over before something else begins.)
   const bool can =
       is_known & message.has_tag() & (place < Series::most) & (before.waited_from(first) == 0);
@@ -322,9 +322,13 @@ GMPI_DEVICE void post_left(State &state, const LeftCall &call, Share &share) {
   if (load_relaxed_device(&state.summary.kept) != 0)
     return begin_receive_in(state, comm, call.rank, call.tag, call.data, call.bytes, false,
                             call.slot, share);
+  OwnOffer own;
+  if (is_long(call))
+    own.match = find_or_ask_for_offer(state, static_cast<unsigned char *>(call.data), call.bytes,
+                                      own.offset);
   const PostNumber number = take_post_number(state, call.slot);
   describe_post(state, comm, call.rank, wanted_from(comm, call.rank, call.tag), call.data,
-                call.bytes, {}, 0, {call.slot, call.serial});
+                call.bytes, own.match, own.offset, {call.slot, call.serial});
   post_into_ring(state, call.slot, number);
   share.place = nothing;
 }
@@ -353,6 +357,11 @@ GMPI_DEVICE Begun send_left(State &state, Series &series, Share &share) {
     LeftCall &call = series.call[i];
     if (!call.sends || call.over)
       continue;
+    if (is_long(call)) {
+      begun = announce_quickly(state, *call.comm, call.rank, call.tag, call.data, call.bytes, share,
+                               call.slot);
+      break;
+    }
     begun = send_short<Scope::grid, false>(call.comm->handle, call.rank, call.tag, call.data,
                                            call.count, call.datatype, 0, Begun::sent);
     if (begun == Begun::nothing)
@@ -382,8 +391,8 @@ struct Places {
 };
 
 /// Finds out, in the usual case: they take routes, where their slots are known to be free. Nothing
-/// has happened yet. Returns whether it is so for this lane.
-GMPI_DEVICE bool find_places(const Series &series, Places &places) {
+/// has happened yet. Returns whether it is so for this lane. `with_long`: some may be long.
+template <bool with_long> GMPI_DEVICE bool find_places(const Series &series, Places &places) {
   const std::uint32_t lane = lane_index(), count = series.count();
   const LeftCall &call = series.call[lane];
   places.sends = lane < count && call.sends && !call.over;
@@ -394,6 +403,7 @@ GMPI_DEVICE bool find_places(const Series &series, Places &places) {
     places.route = load_route<Scope::grid>(places.route_index);
   const Route &route = places.route;
   const std::uint32_t bytes = places.sends ? call.bytes : 0;
+  const bool announces = with_long && bytes > eager_bytes;
   const unsigned same = __match_any_sync(whole_warp, places.route_index);
   unsigned long long before = 0; // slots of those that take the same route
   places.dense = false;
@@ -402,16 +412,17 @@ GMPI_DEVICE bool find_places(const Series &series, Places &places) {
   for (unsigned those = __ballot_sync(whole_warp, places.sends); those != 0; those &= those - 1) {
     const std::uint32_t j =
         __ffs(static_cast<int>(those)) - 1; // (its own turn is the last to count)
-    places.dense = may_be_dense(bytes, call.data, route, route.next + before);
-    places.slots = static_cast<std::uint32_t>(slots_for(bytes, places.dense));
+    places.dense = !announces && may_be_dense(bytes, call.data, route, route.next + before);
+    places.slots = announces ? 1 : static_cast<std::uint32_t>(slots_for(bytes, places.dense));
     const std::uint32_t its = of_lane(places.slots, j);
     if (j < lane && (same >> j & 1) != 0)
       before += its;
   }
   places.first = route.next + before;
   places.is_last = same >> lane == 1;
-  return !places.sends || (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
-                           places.first + places.slots <= route.free_until);
+  return !places.sends ||
+         (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
+          places.first + places.slots <= route.free_until && (!announces || route.near != 0));
 }
 
 /// What a packet of such a message's header says.
@@ -490,14 +501,17 @@ GMPI_DEVICE void note_to_carry(Series &series, bool carries, std::uint32_t bytes
 }
 
 /// Takes these places. A lane writes its message if that is no longer than a packet; the others are
-/// to be carried. `order`: the sender's word for both channels. Returns whether there are any.
+/// to be carried, but for those that are announced: these are described. `order`: the sender's word
+/// for both channels. Returns whether there are any to be carried.
+template <bool with_long>
 GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
                              std::uint64_t order) {
   LeftCall &call = series.call[lane_index()];
-  const std::uint32_t bytes = places.sends ? call.bytes : 0;
+  const bool announces = with_long && places.sends && is_long(call);
+  const std::uint32_t bytes = places.sends && !announces ? call.bytes : 0;
   if (places.sends) {
     increase_relaxed_device(places.route.order, places.slots * one_owned);
-    count_call(state, bytes);
+    count_call(state, call.bytes);
     if (places.is_last)
       routes_of<Scope::grid>().route[places.route_index].next = places.first + places.slots;
     call.ring = places.route.out;
@@ -508,7 +522,9 @@ GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
                      (places.dense ? dense_bit : 0); // as pack_header()
     call.sent.after = common_of(order);
     call.dense = places.dense;
-    if (bytes <= packet_bytes)
+    if (announces)
+      describe_announced(state, call);
+    else if (bytes <= packet_bytes)
       write_left(call);
   }
   note_to_carry(series, bytes > packet_bytes, bytes);
@@ -516,9 +532,10 @@ GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
 }
 
 /// Makes all calls that have been left, in the usual case: those that receive are posted, and those
-/// that send have taken their places. Returns over; or spanning, where all of the block are to
-/// write series.to_carry; or nothing, and nothing has happened. The block's first warp, whole; it
-/// calls no function.
+/// that send have taken their places, and announced what is long. Returns over; or spanning, where
+/// all of the block are to write series.to_carry; or nothing, and nothing has happened. The block's
+/// first warp, whole; it calls no function.
+template <bool with_long>
 GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t lane = lane_index(), count = series.count(), next = series.next;
   LeftCall &call = series.call[lane];
@@ -532,7 +549,10 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t reserved = reserve.count;
   const NewSlot spare = reserve.of[lane]; // which one, the count tells
   Places places;
-  bool usual = find_places(series, places);
+  bool usual = find_places<with_long>(series, places);
+  OwnOffer own;
+  if (with_long && receives && is_long(call))
+    usual = usual && own.find(state, call);
   // (Others may be posting, too; they are not so many.)
   usual = usual && (!receives || (kept == 0 && end - begin + 32 < PostRing::places));
   if (!__all_sync(whole_warp, usual))
@@ -557,15 +577,22 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
     reserve.count = reserved > count ? reserved - count : 0;
   if (receives)
     describe_post(state, *call.comm, call.rank, wanted_from(*call.comm, call.rank, call.tag),
-                  call.data, call.bytes, {}, 0, {call.slot, call.serial});
-  const bool carries = take_places(state, series, places, order);
-  if (places.sends)
+                  call.data, call.bytes, own.match, own.offset, {call.slot, call.serial});
+  const bool carries = take_places<with_long>(state, series, places, order);
+  const bool announces = with_long && places.sends && is_long(call);
+  if (announces)
+    count_active(state, call.slot);
+  else if (places.sends)
     note_made(state, call);
   number = of_lane(number, 0) + static_cast<std::uint32_t>(__popc(receiving & ((1u << lane) - 1)));
   __syncwarp();
   release_device(); // who waits for what has been sent sees that, too, whenever it is told
   if (receives)
     show_post(posts, call.slot, number);
+  if (announces) {
+    atomicExch(&state.requests[call.slot].busy, 0u);
+    announce_left(call);
+  }
   if (lane == 0) {
     increase_relaxed_device(&state.left, count);
     series.end();
@@ -588,7 +615,7 @@ GMPI_DEVICE void find_routes(State &state, const Series &series) {
       if (const LeftCall &other = series.call[j];
           other.sends && !other.over && other.rank == call.rank) {
         is_first = is_first && j >= i;
-        slots += 2 * slots_for(other.bytes);
+        slots += 2 * (is_long(other) ? 1 : slots_for(other.bytes));
       }
     if (is_first)
       find_route<Scope::grid>(state, *call.comm, call.rank, call.datatype, slots, lane_index());
@@ -664,9 +691,12 @@ GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
   team.sync();
 }
 
-GMPI_NOINLINE Begun make_left_as_warp() {
+template <bool with_long> GMPI_NOINLINE Begun make_left_as_warp() {
   BlockState &block = block_state();
-  return make_left(*context.peer, block.series, *block.launch);
+  return make_left<with_long>(*context.peer, block.series, *block.launch);
+}
+GMPI_DEVICE Begun make_left_as_warp() {
+  return has_long(block_state().series) ? make_left_as_warp<true>() : make_left_as_warp<false>();
 }
 GMPI_NOINLINE void find_routes_as_warp() { find_routes(*context.peer, block_state().series); }
 

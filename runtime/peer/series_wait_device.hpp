@@ -38,11 +38,14 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
   return found == series.count() && __all_sync(whole_warp, known);
 }
 
+/// What is longer is not stored together with others.
+constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
+
 /// Begins: takes hold of the channels from all ranks that something is to be received from, and of
-/// places for what is to be sent, if all is usual. Returns spanning, where all of the block are to
-/// write messages; over, where there are none; or nothing, and nothing has happened. The block's
-/// first warp, whole; it calls no function.
-GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
+/// places for what is to be sent, if all is usual, and announces what is long. Returns spanning,
+/// where all of the block are to write messages; over, where there are none; or nothing, and
+/// nothing has happened. The block's first warp, whole; it calls no function.
+template <bool with_long> GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
   const bool receives = lane < series.count() && !call.sends;
@@ -60,7 +63,11 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
     rings[1] = state.channels[owned_channel(peer)].in;
   }
   Places places;
-  bool usual = find_places(series, places) && !far && !is_contended(summary);
+  bool usual = find_places<with_long>(series, places) && !far && !is_contended(summary);
+  const bool may_be_long = with_long && lane < series.count() && is_long(call);
+  OwnOffer own;
+  if (may_be_long)
+    usual = usual && call.bytes <= most_stored && (call.sends || own.find(state, call));
   const std::uint32_t first = __ffs(static_cast<int>(__match_any_sync(whole_warp, peer))) - 1;
   const bool is_first = receives && first == lane; // of those from its rank
   usual = usual && (!is_first || (word & locked) == 0);
@@ -87,7 +94,16 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
     series.open = open;
     series.ranks = ranks;
   }
-  return take_places(state, series, places, order) ? Begun::spanning : Begun::over;
+  const bool carries = take_places<with_long>(state, series, places, order);
+  if constexpr (with_long) {
+    if (may_be_long && receives)
+      describe_long_receive(state, call, own);
+    begin_long_ones(series, __ballot_sync(whole_warp, may_be_long && !receives));
+    release_device(); // whoever answers, or stores, comes after
+    if (may_be_long && !receives)
+      announce_left(call);
+  }
+  return carries ? Begun::spanning : Begun::over;
 }
 
 /// What a lane sees of a message that may begin at a slot.
@@ -128,13 +144,17 @@ struct FoundMessage {
     its.header.kind = static_cast<MessageKind>(of_lane(static_cast<int>(header.kind), lane));
     its.header.bytes = of_lane(header.bytes, lane);
     its.header.dense = of_lane(static_cast<int>(header.dense), lane) != 0;
+    its.header.request = static_cast<std::uint16_t>(of_lane(int(header.request), lane));
+    its.header.serial = static_cast<std::uint16_t>(of_lane(int(header.serial), lane));
     return its;
   }
 };
 
 /// The caller's lane receives a message, if it can be. `data`: its packet behind the header, as it
-/// was seen. It reads no more than that; returns whether there is more.
-GMPI_DEVICE bool take_front(LeftCall &call, const FoundMessage &found, const Packet &data) {
+/// was seen. It reads no more than that; returns whether there is more in the channel.
+template <bool with_long>
+GMPI_DEVICE bool take_front(State &state, LeftCall &call, const FoundMessage &found,
+                            const Packet &data) {
   const auto bytes = static_cast<std::uint32_t>(found.header.bytes);
   call.ring = found.ring;
   call.first = found.slot;
@@ -143,6 +163,11 @@ GMPI_DEVICE bool take_front(LeftCall &call, const FoundMessage &found, const Pac
   call.received.channel = found.channel;
   call.tag = found.header.tag;
   call.over = true;
+  call.announced = with_long && found.header.kind == MessageKind::announced;
+  if (call.announced) {
+    take_announced_left(state, call, found.channel, found.header);
+    return false;
+  }
   if (bytes > packet_bytes)
     return true;
   const std::uint32_t lap = lap_of(found.slot);
@@ -156,12 +181,13 @@ GMPI_DEVICE bool take_front(LeftCall &call, const FoundMessage &found, const Pac
 
 /// Receives, as far as the block's first warp can do it: it, whole. Returns answered, where all has
 /// been received, and nothing is left but to end the call and to give slots back; bundling, where
-/// all of the block are to read messages before it goes on; or elsewhere, where the rest of the
-/// calls are to be made the usual way. It calls no function.
+/// all of the block are to read messages before it goes on; storing, where all blocks are to store
+/// some; or elsewhere, where the rest of the calls are to be made the usual way. It calls no
+/// function.
 ///
 /// Messages come in the order in which they are sent, and mostly that is the order of the receives,
 /// and they are as long as there is room. So each lane looks where its message begins if it is so.
-GMPI_DEVICE Begun receive_left(State &state, Series &series) {
+template <bool with_long> GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
   const unsigned below = (1u << lane) - 1;
@@ -170,13 +196,22 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   const unsigned group = __match_any_sync(whole_warp, peer);
   const Wanted wanted{call.context, peer, call.tag};
   const std::uint32_t room = receives ? call.bytes : 0;
-  const auto slots = static_cast<std::uint32_t>(slots_for(room, room >= least_dense));
+  const auto slots = with_long && room > eager_bytes
+                         ? 1
+                         : static_cast<std::uint32_t>(slots_for(room, room >= least_dense));
+  LongOnes ones(series);
   unsigned open = series.open, unread = 0;
   Position at{call.received.common, call.received.owned};
   Patience patience;
-  bool usual = true;
+  bool usual = true, stores = false;
   GMPI_NO_UNROLL
-  for (unsigned turns = 0; open != 0; ++turns) {
+  for (unsigned turns = 0; open != 0 || (with_long && ones.any()); ++turns) {
+    if constexpr (with_long) {
+      usual = ones.look(state, call);
+      stores = usual && ones.are_to_be_stored();
+      if (!usual || stores)
+        break;
+    }
     const bool is_open = (open >> lane & 1) != 0;
     const Summary summary = look(state);
     std::uint32_t before = 0; // slots, if it is so
@@ -206,8 +241,10 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
                              (from_owned ? at.owned : at.common) + before,
                              unpack_header(front.packets[0].data(), front.packets[1].data(), 0)};
     const auto may_take = [&](const Header &header) {
-      return is_open && wanted.is(header, peer) && header.kind == MessageKind::eager &&
-             header.bytes <= room && (!header.dense || is_in_eights(call.data));
+      return is_open && wanted.is(header, peer) && header.bytes <= room &&
+             (header.kind == MessageKind::eager
+                  ? !header.dense || is_in_eights(call.data)
+                  : with_long && header.kind == MessageKind::announced);
     };
     // They are there as far as each begins where the one before it ends.
     const unsigned ahead = group & open & below;
@@ -218,13 +255,16 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
     const unsigned good = __ballot_sync(whole_warp, is_in_row && may_take(found.header));
     const bool takes = is_in_row && ((ahead | 1u << lane) & ~good) == 0;
     const unsigned taken = __ballot_sync(whole_warp, takes);
-    const bool has_more = takes && take_front(call, found, front.packets[header_packets]);
+    const bool has_more =
+        takes && take_front<with_long>(state, call, found, front.packets[header_packets]);
     unread |= __ballot_sync(whole_warp, has_more);
     const unsigned theirs = group & taken;
     const unsigned long long end = of_lane(found.end(), 31 - __clz(static_cast<int>(theirs | 1)));
     if (theirs != 0)
       at.move(found.channel, end);
     open &= ~taken;
+    if constexpr (with_long)
+      ones.landing |= __ballot_sync(whole_warp, takes && call.announced);
     // What is behind one that is not for the receive at its place may be for any of the others.
     unsigned others = __ballot_sync(whole_warp, is_in_row && !takes);
     const bool nothing_new = (taken | others) == 0;
@@ -238,9 +278,11 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
       const bool is_mine = (matching & (1u << lane | below)) == 1u << lane;
       const bool can = is_mine && may_take(other.header);
       const unsigned taker = __ballot_sync(whole_warp, can);
-      unread |= __ballot_sync(whole_warp, can && take_front(call, other, {}));
+      unread |= __ballot_sync(whole_warp, can && take_front<with_long>(state, call, other, {}));
       usual = taker != 0;
       open &= ~taker;
+      if constexpr (with_long)
+        ones.landing |= __ballot_sync(whole_warp, can && call.announced);
       if (usual && (group >> its & 1) != 0)
         at.move(other.channel, other.end());
     }
@@ -253,7 +295,10 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
       relax();
     }
   }
-  const bool goes_on = unread != 0;
+  const bool goes_on = unread != 0 || stores;
+  const bool all = open == 0 && !(with_long && ones.any());
+  if (with_long && !goes_on)
+    all ? acquire_system() : leave_landing(state, ones);
   if (receives && goes_on) {
     call.received.common = at.common;
     call.received.owned = at.owned;
@@ -264,7 +309,16 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   if (lane == 0)
     series.open = open;
   note_to_carry(series, (unread >> lane & 1) != 0, call.carried);
-  return goes_on ? Begun::bundling : open == 0 ? Begun::answered : Begun::elsewhere;
+  if constexpr (with_long) {
+    if (lane == 0)
+      ones.keep(series);
+    if (stores)
+      ones.leave_to_all(call, series);
+  }
+  return stores    ? Begun::storing
+         : goes_on ? Begun::bundling
+         : all     ? Begun::answered
+                   : Begun::elsewhere;
 }
 
 /// Gives the slots back of all that has been received. The same warp, once who waits has been told,
@@ -273,7 +327,7 @@ GMPI_DEVICE void free_received(const State &state, const Series &series, std::ui
   const LeftCall &call = series.call[lane_index()];
   if (lane_index() < count && !call.sends && call.over)
     free_share(state.channels[call.received.channel].in_freed, call.first,
-               call.first + slots_for(call.carried, call.dense), 0, 1);
+               call.first + (call.announced ? 1 : slots_for(call.carried, call.dense)), 0, 1);
 }
 
 /// All have been made and waited for: their requests are ready for other calls. The same warp.
@@ -290,20 +344,28 @@ GMPI_DEVICE void end_series(State &state, Series &series, LaunchState &launch) {
   }
 }
 
-/// What has been made of the calls stays so: it is noted for whoever waits. The same warp.
-GMPI_DEVICE void leave_rest(State &state, Series &series) {
+/// What has been made of the calls stays so: it is noted for whoever waits. What is under way, the
+/// general way goes on with. The same warp.
+template <bool with_long> GMPI_DEVICE void leave_rest(State &state, Series &series) {
   const std::uint32_t lane = lane_index(), count = series.count();
   LeftCall &call = series.call[lane];
-  if (lane < count && (call.sends || call.over))
+  const bool is_under_way = with_long && ((series.announced | series.landing) >> lane & 1) != 0;
+  if (lane < count && is_under_way) {
+    if (call.sends)
+      activate(state, call.slot);
+    call.over = true;
+  } else if (lane < count && (call.sends || call.over)) {
     note_made(state, call);
+  }
   __syncwarp();
   free_received(state, series, count);
 }
 
+template <bool with_long>
 GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *requests) {
   BlockState &block = block_state();
   return are_of_series(block.series, requests, count)
-             ? begin_exchange_of(*context.peer, block.series)
+             ? begin_exchange_of<with_long>(*context.peer, block.series)
              : Begun::elsewhere;
 }
 /// Leaves to all blocks what has been received, by request. The same warp.
@@ -326,24 +388,41 @@ GMPI_DEVICE void note_statuses(const Series &series, LaunchState &launch, int co
 }
 
 /// `requests`: null, where nothing is to be said of what has been received.
+template <bool with_long>
 GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *requests) {
   BlockState &block = block_state();
   State &state = *context.peer;
   Series &series = block.series;
   const std::uint32_t count = series.count();
-  const Begun begun = receive_left(state, series);
+  if constexpr (with_long)
+    tell_stored(state, series);
+  const Begun begun = receive_left<with_long>(state, series);
   if (begun == Begun::answered) {
     if (requests != nullptr)
       note_statuses(series, *block.launch, requests_count, requests);
+    if constexpr (with_long)
+      end_landed(state, series);
     end_series(state, series, *block.launch);
     if (lane_index() == 0)
       keep_result<Scope::grid>(nothing_received());
     end_as_warp<Scope::grid>();
     free_received(state, series, count);
   } else if (begun == Begun::elsewhere) {
-    leave_rest(state, series);
+    leave_rest<with_long>(state, series);
   }
   return begun;
+}
+
+/// The first warp's part, up to where all of the block, or the grid, have something to do.
+template <bool with_long>
+GMPI_DEVICE Begun begin_exchange(int count, const MPI_Request *requests, bool tells) {
+  Begun begun = begin_exchange_as_warp<with_long>(count, requests);
+  if (begun == Begun::nothing) {
+    find_routes_as_warp();
+    begun = begin_exchange_as_warp<with_long>(count, requests);
+  }
+  return begun == Begun::over ? receive_left_as_warp<with_long>(count, tells ? requests : nullptr)
+                              : begun;
 }
 
 /// Makes the calls that have been left to a grid's MPI_Waitall, and waits for them, if these are
@@ -353,21 +432,25 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
 GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool tells) {
   if (count > 32)
     return Begun::elsewhere;
+  bool with_long = false; // the first warp knows
   Begun begun = Begun::over;
   if (thread_index() < 32) {
-    begun = begin_exchange_as_warp(count, requests);
-    if (begun == Begun::nothing) {
-      find_routes_as_warp();
-      begun = begin_exchange_as_warp(count, requests);
-    }
-    if (begun == Begun::over)
-      begun = receive_left_as_warp(count, tells ? requests : nullptr);
+    with_long = has_long(block_state().series);
+    begun = with_long ? begin_exchange<true>(count, requests, tells)
+                      : begin_exchange<false>(count, requests, tells);
   }
   begun = tell_all(begun);
-  while (begun == Begun::spanning || begun == Begun::bundling) {
-    begun == Begun::spanning ? carry_all_left<false>() : carry_all_left<true>();
-    begun = tell_all(thread_index() < 32 ? receive_left_as_warp(count, tells ? requests : nullptr)
-                                         : Begun::over);
+  const MPI_Request *const told = tells ? requests : nullptr;
+  while (begun == Begun::spanning || begun == Begun::bundling || begun == Begun::storing) {
+    if (begun == Begun::storing)
+      make_copies(GridTeam{BlockTeam{thread_index() == 0}});
+    else
+      begun == Begun::spanning ? carry_all_left<false>() : carry_all_left<true>();
+    begun = Begun::over;
+    if (thread_index() < 32)
+      begun = with_long ? receive_left_as_warp<true>(count, told)
+                        : receive_left_as_warp<false>(count, told);
+    begun = tell_all(begun);
   }
   return begun;
 }

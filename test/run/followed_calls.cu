@@ -315,6 +315,7 @@ int main(int argc, char **argv) {
       {3, 8, {2048, 65528, 30004}},
       {most, 0, {4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 72, 76, 80}},
       {4, 0, {100, 200000, 65540, 100}}, // two are announced
+      {6, 1, {66000, 5, 262000, 65537, 131072, 65536}}, // most are
   };
   const int turns = test::thread_sanitizer ? 4 : 12, rank = test::rank;
   const int next = test::next(), previous = test::previous();
