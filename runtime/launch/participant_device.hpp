@@ -422,13 +422,14 @@ public:
       block.reserve.count = block.reserve.allowed = 0;
       block.series.next = 0;
       block.series.end();
+      block.series.sharing = false;
       block.series.room = device::context.peer != nullptr ? gmpi::peer::Series::most : 0;
     }
     const std::uint32_t thread = device::thread_index(), threads = device::block_threads();
     for (std::uint32_t i = thread; i < 2 * gmpi::peer::Series::most; i += threads)
       block.series.ready[i] = ~0u;
     if (thread % 32 == 0)
-      block.series.left[thread / 32] = {0, 0, 0};
+      block.series.left[thread / 32] = {};
     __syncthreads();
   }
 

@@ -53,6 +53,16 @@ template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
 }
 } // namespace quick
 
+/// Makes all that has been left to a wait, and waits for it, if that is all that this waits for; see
+/// peer::exchange_left(). Returns whether it has: then nothing is left of the call but its results.
+template <Function F> GMPI_DEVICE bool exchange_left(const Arguments &a) {
+  constexpr bool one = F == Function::Wait;
+  if (returns_to_global<F>(a) || (one && wants_status(a)))
+    return false;
+  return peer::exchange_left(one ? 1 : a.count, one ? a.request : a.requests,
+                             !one && a.statuses != MPI_STATUSES_IGNORE) == Begun::answered;
+}
+
 /// Has a block's first warp begin a call and await what short calls wait for, between two barriers
 /// of its threads; of a grid's call, the block that makes it. Returns how far the call has come:
 /// most short ones are over. `before` is done before this block is there for the others, and
@@ -68,10 +78,8 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
   bool leads = false;
   Begun now;
   do {
-    if constexpr (S == Scope::grid && F == Function::Waitall)
-      if (leads && !returns_to_global<F>(a) &&
-          peer::exchange_left(a.count, a.requests, a.statuses != MPI_STATUSES_IGNORE) ==
-              Begun::answered)
+    if constexpr (S == Scope::grid && completes_quickly<F>)
+      if (leads && exchange_left<F>(a))
         return Begun::answered;
     if (ends && leads)
       make_what_was_left(BlockTeam{thread_index() == 0}, site);
@@ -253,6 +261,9 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
                                   MPI_Datatype send_datatype, int dest, int send_tag,
                                   void *recv_buffer, int recv_count, MPI_Datatype recv_datatype,
                                   int source, int recv_tag, MPI_Comm comm, MPI_Status *status);
+template <class = void>
+GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *requests,
+                                          MPI_Status *statuses);
 template <class = void> GMPI_NOINLINE void make_left_calls(Site site);
 
 #define GMPI_PARAMETER(role) argument::role role
@@ -315,6 +326,11 @@ template <class = void> GMPI_NOINLINE void make_left_calls(Site site);
     if constexpr (Function::name == Function::Waitall) {                                           \
       if (a.statuses != MPI_STATUSES_IGNORE)                                                       \
         return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);                          \
+    }                                                                                              \
+    if constexpr (Function::name == Function::Wait && S == Scope::grid) {                          \
+      if (wants_status(a) && peer::has_left() &&                                                   \
+          exchange_with_statuses(site, 1, a.request, a.status))                                    \
+        return MPI_SUCCESS;                                                                        \
     }                                                                                              \
     Begun begun = Begun::unmet;                                                                    \
     if constexpr (S != Scope::thread && completes_quickly<Function::name>) {                       \
@@ -579,38 +595,42 @@ template <class = void> GMPI_NOINLINE void make_left_calls(Site site);
 #define GMPI_LEAVE(name, roles)                                                                    \
   namespace quick {                                                                                \
   template <class = void>                                                                          \
-  GMPI_NOINLINE std::uint32_t leave_quickly_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {             \
+  GMPI_NOINLINE std::uint32_t leave_quickly_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {  \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::leave_quickly<Function::name>(a);                                                 \
+    return peer::leave_quickly<Function::name>(site, a);                                           \
   }                                                                                                \
   template <class = void>                                                                          \
   GMPI_NOINLINE std::uint32_t leave_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {          \
-    if (peer::waited_calls() != 0) {                                                               \
+    if (!peer::may_come_behind<Function::name>(peer::waited_calls(), peer::sent_calls())) {        \
       make_left_calls(site);                                                                       \
-      const std::uint32_t number = leave_quickly_##name(GMPI_LIST(GMPI_PASS, roles));              \
+      const std::uint32_t number = leave_quickly_##name(site, GMPI_LIST(GMPI_PASS, roles));        \
       if (number != peer::cannot_be_left)                                                          \
         return number;                                                                             \
     }                                                                                              \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::leave_to_next<Function::name>(a);                                                 \
+    return peer::leave_to_next<Function::name>(site, a);                                           \
   }                                                                                                \
   }                                                                                                \
   namespace followed {                                                                             \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     static_assert(S == Scope::grid);                                                               \
-    std::uint32_t number = quick::leave_quickly_##name(GMPI_LIST(GMPI_PASS, roles));               \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    std::uint32_t number = quick::leave_quickly_##name(site, GMPI_LIST(GMPI_PASS, roles));         \
     if (number == peer::cannot_be_left)                                                            \
       number = quick::leave_##name(site, GMPI_LIST(GMPI_PASS, roles));                             \
     if (number != peer::is_not_to_be_left)                                                         \
-      return give_request(new_request, request_of_number(number));                                 \
+      return kind_of(Function::name) == Kind::nonblocking                                          \
+                 ? give_request(a.new_request, request_of_number(number))                          \
+                 : MPI_SUCCESS;                                                                    \
     return device::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                               \
   }                                                                                                \
   }
-#define GMPI_DEVICE_blocking(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
-#define GMPI_DEVICE_nonblocking(name, roles)                                                       \
+#define GMPI_DEVICE_blocking(name, roles)                                                          \
   GMPI_CARRY_OUT_EITHER_WAY(name, roles) GMPI_LEAVE(name, roles)
+#define GMPI_DEVICE_nonblocking GMPI_DEVICE_blocking
 #define GMPI_DEVICE_collective(name, roles) GMPI_CARRY_OUT_EITHER_WAY(name, roles)
 #define GMPI_DEVICE_completion(name, roles) GMPI_CARRY_OUT_ONE_WAY(name, roles)
 #define GMPI_DEVICE_terminal(name, roles) GMPI_CARRY_OUT_ONE_WAY(name, roles)
@@ -670,12 +690,14 @@ GMPI_DEVICE int MPI_Wait(Site site, MPI_Request *request, MPI_Status *status) {
 }
 } // namespace followed
 
-/// MPI_Waitall with statuses of a grid that waits for what has been left to it, both in each
-/// thread's own memory: the blocks meet once. Returns whether it has been so; else what has been
-/// left is made, and nothing has been waited for.
-template <class = void>
+/// A wait with statuses of a grid, for what has been left to it, both in each thread's own memory:
+/// the blocks meet once. Returns whether it has been so; else what has been left may have been made,
+/// and nothing has been waited for.
+template <class>
 GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *requests,
                                           MPI_Status *statuses) {
+  if (!is_local(requests) || !is_local(statuses))
+    return false;
   const std::uint32_t next = peer::next_call();
   Arguments a{};
   a.count = count;
@@ -710,8 +732,7 @@ template <Scope S>
 GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
                                   MPI_Status *statuses) {
   if constexpr (S == Scope::grid)
-    if (peer::has_left() && is_local(requests) && is_local(statuses) &&
-        exchange_with_statuses(site, count, requests, statuses))
+    if (peer::has_left() && exchange_with_statuses(site, count, requests, statuses))
       return MPI_SUCCESS;
   int error = MPI_SUCCESS;
   for (int i = 0; i < count; ++i)

@@ -19,14 +19,13 @@ GMPI_OUT_OF_LINE void await_posts(State &state) {
   unlock(state);
 }
 
-/// Waits for a request that a kernel has made on such a communicator, or looks at it once: then
-/// shared().result.flag tells whether it is done.
-template <class Team>
-GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait) {
+/// Waits for a request that a kernel has made on such a communicator, of an MPI_Send that is left,
+/// too, or by MPI_Test looks at it once: then shared().result.flag tells whether it is done.
+template <class Team> GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index) {
   State &state = *context.peer;
   Share &shared = team.shared();
   const Request &request = state.requests[index];
-  if (!wait) {
+  if (call.function == Function::Test) {
     if (team.leads()) {
       const Glance seen(state, index);
       if (is_done(state, index, seen))
@@ -54,7 +53,8 @@ GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index, bool wait
   const Comm &comm = *request.comm;
   int rank = request.rank, tag = request.tag;
   void *data = request.data;
-  call.function = request.sends ? Function::Isend : Function::Irecv;
+  if (call.function != Function::Send)
+    call.function = request.sends ? Function::Isend : Function::Irecv;
   team.sync();
   finish_request(team, call, comm, index, rank, tag, data);
 }

@@ -425,7 +425,7 @@ void Links::report_statistics() {
     return;
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
   if (left != 0)
-    say("%llu calls of grids were left to the next one; MPI_Waitall made %llu of them at once", left,
+    say("%llu calls of grids were left to the next one; waits made %llu of them at once", left,
         exchanged);
   const Relay::Counts relayed = Proxy::instance()->relay().counts();
   if (relayed.messages + relayed.parts != 0)

@@ -1,4 +1,4 @@
-// Nonblocking calls of a grid that its blocks have left to the next one: see series_device.hpp.
+// Calls of a grid that its blocks have left to the next one: see series_device.hpp.
 // Host and device.
 #pragma once
 
@@ -61,6 +61,27 @@ struct LeftCall {
   };
 };
 
+/// A message of an exchange that all blocks carry together, in portions.
+struct SharedSpan {
+  std::uint64_t *ring;
+  unsigned char *data;
+  unsigned long long first; ///< its first slot
+  std::uint32_t bytes, begin,
+      next; ///< its portions' numbers: the first one's, and those before this
+  bool dense, reads;
+};
+
+/// Those that the block which makes it tells the others of, the written ones first. In a launch's
+/// LaunchState.
+struct SharedSpans {
+  static constexpr std::uint32_t most = 2 * ReadyRequests::most;
+  static constexpr std::uint32_t stop = 1u << 31;
+  std::uint32_t taken; ///< portions that blocks have taken, or are to take once they are told
+  /// How many portions there are, and in the high half spans; with `stop` no more come.
+  unsigned long long told;
+  SharedSpan of[most];
+};
+
 /// Those that a block has left, the same in all of its grid. In the block's shared memory.
 struct Series {
   static constexpr std::uint32_t most = ReadyRequests::most;
@@ -77,6 +98,12 @@ struct Series {
   // Long messages: those sent that have not been stored, of these those that can be and those that
   // are being, and those received whose data has not come.
   std::uint32_t announced, answered, storing, landing;
+  // Messages that all blocks carry together, see series_share_device.hpp:
+  bool sharing;                            ///< the others have been told
+  std::uint32_t told_spans, told_portions; ///< so many
+  std::uint32_t claim;                     ///< the portion that this block takes next, or ~0
+  std::uint32_t portion;                   ///< the one it carries, of `span`; ~0: there is none
+  SharedSpan span;
   std::uint32_t given; ///< what the call returns that is being left: its request's number
   /// Requests that the block has at hand. For call number i, i % (2 * most): the request's number
   /// and, in the four highest bits, the rest of i; something else where there is none.
@@ -85,14 +112,26 @@ struct Series {
   struct alignas(16) Left {
     std::uint32_t next;   ///< the number of its next call
     std::uint32_t waited; ///< those whose wait it has left, too: bits by place
+    std::uint32_t sent;   ///< of these, by MPI_Send
     std::uint32_t since;  ///< what `first` was then
 
-    /// `waited`, where `first` is so still: else they have been made.
-    GMPI_HOST_DEVICE std::uint32_t waited_from(std::uint32_t first) const {
-      return since == first ? waited : 0;
+    /// `waited`, and `sent`, where `first` is so still: else they have been made.
+    GMPI_HOST_DEVICE std::uint32_t waited_from(std::uint32_t now) const {
+      return since == now ? waited : 0;
+    }
+    GMPI_HOST_DEVICE std::uint32_t sent_from(std::uint32_t now) const {
+      return since == now ? sent : 0;
+    }
+    /// The wait is left of the call at that place; `by_send`: it is an MPI_Send.
+    GMPI_HOST_DEVICE void add_wait(std::uint32_t now, std::uint32_t place, bool by_send) {
+      const std::uint32_t bit = 1u << place;
+      waited = waited_from(now) | bit;
+      sent = sent_from(now) | (by_send ? bit : 0);
+      since = now;
     }
   } left[32]; ///< by warp
   LeftCall call[most];
+  Site site[most]; ///< of MPI_Sends: where they stand
 
   GMPI_HOST_DEVICE std::uint32_t count() const { return next - first; }
   /// All have been made.

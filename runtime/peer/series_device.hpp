@@ -1,14 +1,15 @@
-// Nonblocking calls of a grid that its blocks leave to the next one: where a program makes several
-// one behind the other, the blocks meet once for all of them. The translator says behind which
-// calls another one comes at once (gmpi::grid::followed).
+// Calls of a grid that its blocks leave to the next one: where a program makes several one behind
+// the other, the blocks meet once for all of them. The translator says behind which calls another
+// one comes at once (gmpi::grid::followed).
 //
 // Invariant: all blocks, and their warps, decide alike which calls they leave, by what is the same
 // for all of them, and know what these return without asking each other: each such call takes the
 // next of the requests that the launch has ready. A wait that is left is noted with its call, and
-// nothing but waits is left then. The block that makes the next call makes those before it first,
-// in their order; by then all blocks have arrived, so nobody reads the requests while it puts
-// others in their place. A request that is ready is an ordinary one otherwise: whoever waits for it
-// gives its slot back.
+// nothing but waits is left then. An MPI_Send is left with its wait: others that send may be left
+// behind it, but nothing that receives, maybe into its buffer. The block that makes the next call
+// makes those before it first, in their order; by then all blocks have arrived, so nobody reads the
+// requests while it puts others in their place. A request that is ready is an ordinary one
+// otherwise: whoever waits for it gives its slot back.
 #pragma once
 
 #include "series_long_device.hpp"
@@ -34,6 +35,16 @@ GMPI_DEVICE bool has_left() { return next_call() != block_state().series.first; 
 GMPI_DEVICE std::uint32_t waited_calls() {
   const Series &series = block_state().series;
   return series.left[thread_index() / 32].waited_from(series.first);
+}
+/// Which of these are MPI_Sends.
+GMPI_DEVICE std::uint32_t sent_calls() {
+  const Series &series = block_state().series;
+  return series.left[thread_index() / 32].sent_from(series.first);
+}
+/// Whether a call to F may be left behind those. (What has been waited for is over before something
+/// else begins.)
+template <Function F> GMPI_DEVICE bool may_come_behind(std::uint32_t waited, std::uint32_t sent) {
+  return F == Function::Irecv ? waited == 0 : waited == sent;
 }
 /// Whether this block is to make them now.
 GMPI_DEVICE bool is_behind_others() { return block_state().series.count() != 0; }
@@ -93,7 +104,7 @@ GMPI_NOINLINE void fill_ready(BlockTeam team) {
 
 // --- leaving a call ---
 
-/// The one message of a nonblocking call.
+/// The one message of a call that may be left.
 struct ItsMessage {
   bool sends;
   void *data;
@@ -112,8 +123,8 @@ struct ItsMessage {
   }
 };
 template <Function F> GMPI_DEVICE ItsMessage message_of(const Arguments &a) {
-  static_assert(F == Function::Isend || F == Function::Irecv);
-  if constexpr (F == Function::Isend)
+  static_assert(F == Function::Isend || F == Function::Irecv || F == Function::Send);
+  if constexpr (F != Function::Irecv)
     return {true,      const_cast<void *>(a.send_buffer), a.send_count, a.send_datatype, a.dest,
             a.send_tag};
   else
@@ -157,7 +168,7 @@ GMPI_DEVICE void keep_ready(Series &series, std::uint32_t call, std::uint32_t nu
 /// Notes a call, if it is one that can be left: of a predefined datatype and up to most_left, on
 /// a communicator whose messages kernels carry, as MPI wants it. Returns its request's number,
 /// cannot_be_left, or lacks_request. One thread.
-template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
+template <Function F> GMPI_DEVICE std::uint32_t note_left(Site site, const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
   const ItsMessage message = message_of<F>(a);
@@ -179,23 +190,27 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(const Arguments &a) {
   if (number == none_is_ready)
     return lacks_request;
   note_call(series.call[place], known, message, number);
+  if constexpr (F == Function::Send)
+    series.site[place] = site;
   keep_ready(series, call, number);
   series.next = call + 1;
+  GMPI_NO_UNROLL
+  for (Series::Left &its : series.left) {
+    its.next = series.next;
+    if constexpr (F == Function::Send)
+      its.add_wait(series.first, place, true);
+  }
   return number;
 }
 
 /// Leaves a call to the next one, which comes at once, if it can be. All of a block's threads.
 /// Returns its request's number, or is_not_to_be_left.
-template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(const Arguments &a) {
+template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(Site site, const Arguments &a) {
   const BlockTeam team = BlockTeam::meet();
   Series &series = block_state().series;
   const auto note = [&] {
-    if (team.leads()) {
-      series.given = note_left<F>(a);
-      GMPI_NO_UNROLL
-      for (Series::Left &its : series.left)
-        its.next = series.next;
-    }
+    if (team.leads())
+      series.given = note_left<F>(site, a);
     __syncthreads();
     return series.given;
   };
@@ -242,7 +257,7 @@ GMPI_DEVICE std::uint32_t look_up_ready(const LaunchState &launch, Series &serie
 /// A block's warps do not meet: each counts for itself which call this is, all find the same, and
 /// the first that comes to it notes it. They meet for the next call that is not left, whose block
 /// looks at what has been noted; what the block remembers does not change before.
-template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a) {
+template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
   const auto is_over = [&] { return goes_nowhere(F, a) && !returns_to_global<F>(a); };
@@ -258,12 +273,12 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
   std::uint32_t number = ready_of(series, call) ^ ready_entry(call, 0);
   // (All of it is looked at: each branch would wait for its own.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
-  const bool is_odd = !(is_local(a.new_request) | is_shared(a.new_request)) | (message.rank < 0) |
-                      (message.count < 0) | is_local(message.data) | is_shared(message.data) |
-                      (is_known & (message.bytes(known) > most_left));
-  // (What has been waited for is over before something else begins.)
-  const bool can =
-      is_known & message.has_tag() & (place < Series::most) & (before.waited_from(first) == 0);
+  const bool is_odd =
+      (F != Function::Send && !(is_local(a.new_request) | is_shared(a.new_request))) |
+      (message.rank < 0) | (message.count < 0) | is_local(message.data) | is_shared(message.data) |
+      (is_known & (message.bytes(known) > most_left));
+  const bool can = is_known & message.has_tag() & (place < Series::most) &
+                   may_come_behind<F>(before.waited_from(first), before.sent_from(first));
   const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
   const unsigned there = __ballot_sync(whole_warp, true);
   // (Another warp may be looking requests up: then some lanes have seen more than others.)
@@ -278,10 +293,21 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(const Arguments &a
     if (!can || number == none_is_ready)
       return cannot_be_left;
   }
-  left.next = call + 1; // each lane does so, and sees that at its next call
+  // Each lane writes it, and sees that at its next call.
+  if constexpr (F == Function::Send) {
+    Series::Left now = before;
+    now.next = call + 1;
+    now.add_wait(first, place, true);
+    left = now;
+  } else {
+    left.next = call + 1;
+  }
   if ((there & ((1u << lane) - 1)) == 0 && series.next == call &&
-      atomicCAS(&series.next, call, call + 1) == call)
+      atomicCAS(&series.next, call, call + 1) == call) {
     note_call(series.call[place], known, message, number);
+    if constexpr (F == Function::Send)
+      series.site[place] = site;
+  }
   return number;
 }
 
@@ -292,8 +318,9 @@ GMPI_DEVICE bool leave_wait(MPI_Request *request) {
   if (series.room == 0 || !is_local(request))
     return false;
   Series::Left &left = series.left[thread_index() / 32];
-  const std::uint32_t first = series.first, count = left.next - first;
-  const std::uint32_t waited = left.waited_from(first);
+  Series::Left now = left;
+  const std::uint32_t first = series.first, count = now.next - first;
+  const std::uint32_t waited = now.waited_from(first);
   const MPI_Request its = *request;
   if (its != MPI_REQUEST_NULL && its != null_peer_request()) {
     if (!is_kernel_request(its))
@@ -306,8 +333,8 @@ GMPI_DEVICE bool leave_wait(MPI_Request *request) {
     if (place >= count || (waited >> place & 1) != 0)
       return false;
     __syncwarp(); // all have looked; each writes the same
-    left.waited = waited | 1u << place;
-    left.since = first;
+    now.add_wait(first, place, false);
+    left = now;
   }
   *request = MPI_REQUEST_NULL;
   return true;
@@ -430,25 +457,28 @@ GMPI_DEVICE std::uint64_t header_packet(const LeftCall &call, std::uint32_t pack
   return packet == 0 ? call.sent.head : packet == 1 ? call.carried : call.sent.after;
 }
 
+GMPI_DEVICE void write_header_packet(const LeftCall &call, std::uint32_t packet) {
+  store_packet(packet_at(call.ring, call.first, packet), header_packet(call, packet),
+               lap_of(call.first));
+}
+
 /// Writes one message whose place is known, of a packet at most. One thread.
 GMPI_DEVICE void write_left(const LeftCall &call) {
-  const std::uint32_t lap = lap_of(call.first);
   const std::uint64_t data =
       call.carried == 0 ? 0
                         : load_data(static_cast<const unsigned char *>(call.data), call.carried);
   GMPI_UNROLL
   for (std::uint32_t p = 0; p < header_packets; ++p)
-    store_packet(packet_at(call.ring, call.first, p), header_packet(call, p), lap);
+    write_header_packet(call, p);
   if (call.carried != 0)
-    store_packet(packet_at(call.ring, call.first, header_packets), data, lap);
+    store_packet(packet_at(call.ring, call.first, header_packets), data, lap_of(call.first));
 }
 
 /// Writes or reads one message whose place is known, as `rank` of `size` threads.
 template <bool reads>
 GMPI_DEVICE void carry_left(const LeftCall &call, std::uint32_t rank, std::uint32_t size) {
   if (!reads && rank < header_packets)
-    store_packet(packet_at(call.ring, call.first, rank), header_packet(call, rank),
-                 lap_of(call.first));
+    write_header_packet(call, rank);
   auto *const data = static_cast<unsigned char *>(call.data);
   const SpanWindow window(call.ring, data, call.first, call.carried);
   if (call.dense) {
@@ -456,14 +486,7 @@ GMPI_DEVICE void carry_left(const LeftCall &call, std::uint32_t rank, std::uint3
   } else if (is_in_words(data, call.carried)) {
     carry_packets<false, reads>(window, rank, size, [] {});
   } else {
-    GMPI_NO_UNROLL
-    for (std::uint32_t p = rank; p < window.packets(); p += size) {
-      const std::uint32_t at = p * packet_bytes, left = call.carried - at;
-      if (reads)
-        store_data(data + at, left, await_packet(window.place(p), window.lap_at(p)));
-      else
-        store_packet(window.place(p), load_data(data + at, left), window.lap_at(p));
-    }
+    carry_bytes<reads>(window, rank, window.packets(), size);
   }
 }
 /// The same of series.to_carry and to_share: all of a block, in whose number none is missing. They

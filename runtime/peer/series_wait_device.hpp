@@ -9,7 +9,7 @@
 #pragma once
 
 #include "../queue/quick_device.hpp"
-#include "series_device.hpp"
+#include "series_share_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -182,12 +182,14 @@ GMPI_DEVICE bool take_front(State &state, LeftCall &call, const FoundMessage &fo
 /// Receives, as far as the block's first warp can do it: it, whole. Returns answered, where all has
 /// been received, and nothing is left but to end the call and to give slots back; bundling, where
 /// all of the block are to read messages before it goes on; storing, where all blocks are to store
-/// some; or elsewhere, where the rest of the calls are to be made the usual way. It calls no
+/// some; working, where the other blocks are to end what they carry before (`shares`: they may be
+/// at it); or elsewhere, where the rest of the calls are to be made the usual way. It calls no
 /// function.
 ///
 /// Messages come in the order in which they are sent, and mostly that is the order of the receives,
 /// and they are as long as there is room. So each lane looks where its message begins if it is so.
-template <bool with_long> GMPI_DEVICE Begun receive_left(State &state, Series &series) {
+template <bool with_long, bool shares>
+GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
   const unsigned below = (1u << lane) - 1;
@@ -295,7 +297,8 @@ template <bool with_long> GMPI_DEVICE Begun receive_left(State &state, Series &s
       relax();
     }
   }
-  const bool goes_on = unread != 0 || stores;
+  const bool joins = shares && unread == 0 && series.sharing;
+  const bool goes_on = unread != 0 || stores || joins;
   const bool all = open == 0 && !(with_long && ones.any());
   if (with_long && !goes_on)
     all ? acquire_system() : leave_landing(state, ones);
@@ -312,10 +315,11 @@ template <bool with_long> GMPI_DEVICE Begun receive_left(State &state, Series &s
   if constexpr (with_long) {
     if (lane == 0)
       ones.keep(series);
-    if (stores)
+    if (stores && !joins)
       ones.leave_to_all(call, series);
   }
-  return stores    ? Begun::storing
+  return joins     ? Begun::working
+         : stores  ? Begun::storing
          : goes_on ? Begun::bundling
          : all     ? Begun::answered
                    : Begun::elsewhere;
@@ -388,7 +392,7 @@ GMPI_DEVICE void note_statuses(const Series &series, LaunchState &launch, int co
 }
 
 /// `requests`: null, where nothing is to be said of what has been received.
-template <bool with_long>
+template <bool with_long, bool shares = false>
 GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *requests) {
   BlockState &block = block_state();
   State &state = *context.peer;
@@ -396,7 +400,7 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
   const std::uint32_t count = series.count();
   if constexpr (with_long)
     tell_stored(state, series);
-  const Begun begun = receive_left<with_long>(state, series);
+  const Begun begun = receive_left<with_long, shares>(state, series);
   if (begun == Begun::answered) {
     if (requests != nullptr)
       note_statuses(series, *block.launch, requests_count, requests);
@@ -425,6 +429,30 @@ GMPI_DEVICE Begun begin_exchange(int count, const MPI_Request *requests, bool te
                               : begun;
 }
 
+/// Goes on with an exchange, all blocks of which may carry messages together, from where it has
+/// come. All of the block.
+GMPI_NOINLINE Begun exchange_together(Begun begun, int count, const MPI_Request *requests) {
+  Series &series = block_state().series;
+  if (thread_index() < 32 && !has_long(series))
+    begin_long_ones(series, 0);
+  GMPI_NO_UNROLL
+  for (;;) {
+    const bool reads = begun == Begun::bundling;
+    if (reads || begun == Begun::spanning) {
+      if (!carry_with_others(reads))
+        reads ? carry_all_left<true>() : carry_all_left<false>();
+    } else if (begun == Begun::storing) {
+      make_copies(GridTeam{BlockTeam{thread_index() == 0}});
+    } else if (begun == Begun::working) {
+      await_sharers();
+    } else {
+      return begun;
+    }
+    begun = tell_all(thread_index() < 32 ? receive_left_as_warp<true, true>(count, requests)
+                                         : Begun::over);
+  }
+}
+
 /// Makes the calls that have been left to a grid's MPI_Waitall, and waits for them, if these are
 /// what it waits for, and all is usual. Returns answered then, and launch.statuses says what has
 /// been received if it `tells`; else the calls that have not been made are still left. All of the
@@ -444,6 +472,8 @@ GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool t
   while (begun == Begun::spanning || begun == Begun::bundling || begun == Begun::storing) {
     if (begun == Begun::storing)
       make_copies(GridTeam{BlockTeam{thread_index() == 0}});
+    else if (__popc(block_state().series.to_share) > 1)
+      return exchange_together(begun, count, told);
     else
       begun == Begun::spanning ? carry_all_left<false>() : carry_all_left<true>();
     begun = Begun::over;

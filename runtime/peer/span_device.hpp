@@ -117,6 +117,28 @@ GMPI_DEVICE void read_span(const SpanWindow &window, std::uint32_t p, std::uint3
   }
 }
 
+template <bool reads, bool eights, std::uint32_t at_once>
+GMPI_DEVICE void carry_words(const SpanWindow &window, std::uint32_t p, std::uint32_t end,
+                             std::uint32_t size) {
+  if constexpr (reads)
+    read_span<at_once, eights>(window, p, end, size, [] {});
+  else
+    write_span<at_once, eights>(window, p, end, size, [] {});
+}
+/// The same where the data is not in words.
+template <bool reads>
+GMPI_DEVICE void carry_bytes(const SpanWindow &window, std::uint32_t p, std::uint32_t end,
+                             std::uint32_t size) {
+  GMPI_NO_UNROLL
+  for (; p < end; p += size) {
+    const std::uint32_t at = p * packet_bytes, left = window.bytes - at;
+    if constexpr (reads)
+      store_data(window.data + at, left, await_packet(window.place(p), window.lap_at(p)));
+    else
+      store_packet(window.place(p), load_data(window.data + at, left), window.lap_at(p));
+  }
+}
+
 /// Whether a message, at slot `first` of a route's channel, may be dense: whole words of four
 /// bytes.
 GMPI_DEVICE bool may_be_dense(std::uint32_t bytes, const void *data, const Route &route,
@@ -139,10 +161,7 @@ GMPI_DEVICE void carry_packets(SpanWindow window, std::uint32_t rank, std::uint3
     carry_bundles<reads>(bundles, rank, size, meanwhile);
     window.skip(bundles);
     const std::uint32_t from_last = size - 1 - rank; // the first have more bundles
-    if constexpr (reads)
-      read_span<1, true>(window, from_last, window.packets(), size, [] {});
-    else
-      write_span<1, true>(window, from_last, window.packets(), size, [] {});
+    carry_words<reads, true, 1>(window, from_last, window.packets(), size);
   } else {
     const std::uint32_t end = window.packets();
     const bool eights = is_in_eights(window.data);

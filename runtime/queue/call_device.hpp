@@ -266,15 +266,15 @@ template <class Team> GMPI_DEVICE CallResult end_replied(Team &team, const Buffe
   return result;
 }
 
-/// The same of complete() for a request whose message goes from kernel to kernel.
+/// The same of complete() for a request whose message goes from kernel to kernel. `function`: Wait
+/// or Test, or Send, where the request is a left one's.
 template <class CallerTeam>
 GMPI_DEVICE CallResult complete_peer(const CallerTeam &caller, std::uint32_t index,
-                                     MPI_Request request, bool wait, Site site) {
+                                     MPI_Request request, Function function, Site site) {
   peer::OwnShare<CallerTeam> own;
   const auto team = peer::in_peer(caller, own.get());
   using Team = std::remove_const_t<decltype(team)>;
-  peer::complete(team, peer::Call{wait ? Function::Wait : Function::Test, Team::scope, site}, index,
-                 wait);
+  peer::complete(team, peer::Call{function, Team::scope, site}, index);
   CallResult result = team.shared().result;
   if (result.flag == 0)
     result.request = request;
@@ -316,7 +316,7 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
       is_kernel_request(request) && (device == context.device || device == peer_device) &&
       (context.records[waiting.slot].serial & serial_mask) == decode_request(request).serial;
   if (ours && device == peer_device)
-    return complete_peer(team, waiting.slot, request, wait, site);
+    return complete_peer(team, waiting.slot, request, wait ? Function::Wait : Function::Test, site);
   void *out = nullptr;
   if (ours) {
     const RequestRecord &record = context.records[waiting.slot];
@@ -456,6 +456,8 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
       peer::share_round(launch.round, team);
     else if (what == GridTask::exchange_rounds)
       peer::help_long(launch.round, team);
+    else if (what == GridTask::carry_spans)
+      peer::help_spans();
     else
       help_copy(team);
     __syncthreads();
@@ -612,15 +614,18 @@ template <Scope S, Function F> GMPI_DEVICE Begun begun_by_arriving(BlockState &b
 /// left. All of the block that makes the next one.
 template <class = void> GMPI_NOINLINE void make_what_was_left(BlockTeam team, Site site) {
   const gmpi::peer::Series &series = block_state().series;
-  const std::uint32_t waited = peer::waited_calls();
+  const std::uint32_t waited = peer::waited_calls(), sent = peer::sent_calls();
   peer::make_series(team);
   GridTeam grid{team};
   GMPI_NO_UNROLL
   for (std::uint32_t those = waited; those != 0; those &= those - 1) {
-    const gmpi::peer::LeftCall &call = series.call[__ffs(static_cast<int>(those)) - 1];
-    const MPI_Request request = encode_request({call.slot, peer_device, call.serial});
+    const std::uint32_t place = __ffs(static_cast<int>(those)) - 1;
+    const gmpi::peer::LeftCall &call = series.call[place];
+    const bool by_send = (sent >> place & 1) != 0;
+    const std::uint32_t slot = call.slot;
+    const Site its = by_send ? series.site[place] : site;
     team.sync(); // all have read it
-    complete(grid, request, true, false, site);
+    complete_peer(grid, slot, {}, by_send ? Function::Send : Function::Wait, its);
     team.sync();
   }
 }

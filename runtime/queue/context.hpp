@@ -60,8 +60,8 @@ struct SlotQueue {
 /// Slots that a block, or a launch, has had requests in, and keeps for its next ones.
 struct SlotReserve {
   static constexpr std::uint32_t most = 32; // a warp's lanes
-  std::uint32_t count;   ///< of those that are here
-  std::uint32_t allowed; ///< as many may be here
+  std::uint32_t count;                      ///< of those that are here
+  std::uint32_t allowed;                    ///< as many may be here
   struct Slot {
     std::uint32_t slot, serial; ///< as its RequestRecord says
   } of[most];
@@ -115,6 +115,7 @@ struct GridTask {
     carry_transfers, ///< launch->transfers, instead
     exchange_round,  ///< launch->round, instead
     exchange_rounds, ///< the same, of several rounds
+    carry_spans,     ///< launch->spans, instead
   } what;
 };
 
@@ -150,6 +151,7 @@ struct LaunchState {
   SlotReserve reserve;                      ///< of the same; likewise
   peer::ReadyRequests ready;                ///< of the same; likewise
   peer::LeftStatuses statuses;              ///< of the same
+  peer::SharedSpans spans;                  ///< of the same
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
 static_assert(offsetof(LaunchState, command) == offsetof(LaunchState, brought) + 8,

@@ -225,12 +225,15 @@ struct GridTeam : BlockTeam {
       command_helpers(task, what);
     __syncthreads();
   }
+  /// Until they have all come back. The leader alone.
+  GMPI_DEVICE static void await_helpers() {
+    unsigned long long helpers = block().living_blocks - 1;
+    while ((load_acquire_device(&block().launch->membership) & 0xffffffffu) != helpers)
+      relax();
+  }
   GMPI_DEVICE void join_helpers() const {
-    if (leader) {
-      unsigned long long helpers = block().living_blocks - 1;
-      while ((load_acquire_device(&block().launch->membership) & 0xffffffffu) != helpers)
-        relax();
-    }
+    if (leader)
+      await_helpers();
     __syncthreads();
   }
 

@@ -12,14 +12,14 @@
 // RUN: env GMPI_STATS=1 %mpiexec -n 2 %t together 2>&1 | FileCheck %s --check-prefix=QUEUE
 //
 // Twelve calls a turn, or six. (Whoever waits long for the other rank makes them the usual way.)
-// TOGETHER-DAG: gmpi: rank 0: 120 calls of grids were left to the next one; MPI_Waitall made {{1[012][0-9]}} of them at once
+// TOGETHER-DAG: gmpi: rank 0: 120 calls of grids were left to the next one; waits made {{1[012][0-9]}} of them at once
 // TOGETHER-DAG: {{^}}ok{{$}}
-// RIM-DAG: gmpi: rank 0: 60 calls of grids were left to the next one; MPI_Waitall made {{[456][0-9]}} of them at once
+// RIM-DAG: gmpi: rank 0: 60 calls of grids were left to the next one; waits made {{[456][0-9]}} of them at once
 // RIM-DAG: {{^}}ok{{$}}
-// APART-DAG: gmpi: rank 0: 120 calls of grids were left to the next one; MPI_Waitall made 0 of them at once
+// APART-DAG: gmpi: rank 0: 120 calls of grids were left to the next one; waits made 0 of them at once
 // APART-DAG: {{^}}ok{{$}}
 // (At first it is not known where long messages can be stored: they are made the usual way.)
-// LONG-DAG: gmpi: rank 0: 240 calls of grids were left to the next one; MPI_Waitall made {{1[0-9][0-9]|2[0-9][0-9]}} of them at once
+// LONG-DAG: gmpi: rank 0: 240 calls of grids were left to the next one; waits made {{1[0-9][0-9]|2[0-9][0-9]}} of them at once
 // LONG-DAG: gmpi: rank 0: of these messages, {{[0-9]+}} long ones were stored where they belong
 // LONG-DAG: {{^}}ok{{$}}
 // QUEUE-NOT: were left to the next one

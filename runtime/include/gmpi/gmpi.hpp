@@ -61,28 +61,29 @@ namespace grid {
 GMPI_STUB_WTIME
 
 /// Of calls behind which another of the grid's comes at once, as the translator has seen: these may
-/// be left to that one.
+/// be left to that one. (Templates: of few functions such calls are.)
 namespace followed {
-#define GMPI_FOLLOWED_nonblocking(name, roles)                                                     \
+#define GMPI_FOLLOWED_blocking(name, roles)                                                        \
+  template <class = void>                                                                          \
   GMPI_HOST_DEVICE inline int MPI_##name([[maybe_unused]] Site site,                               \
                                          GMPI_LIST(GMPI_PARAMETER, roles)) {                       \
     GMPI_ON_HOST(::MPI_##name(GMPI_LIST(GMPI_PASS, roles)))                                        \
     GMPI_ON_DEVICE(                                                                                \
         return device::followed::MPI_##name<Scope::grid>(site, GMPI_LIST(GMPI_PASS, roles));)      \
   }
-#define GMPI_FOLLOWED_Wait GMPI_FOLLOWED_nonblocking
+#define GMPI_FOLLOWED_nonblocking GMPI_FOLLOWED_blocking
+#define GMPI_FOLLOWED_Wait GMPI_FOLLOWED_blocking
 #define GMPI_FOLLOWED_Waitall(name, roles)
 #define GMPI_FOLLOWED_Test(name, roles)
 #define GMPI_FOLLOWED_local(name, roles)
-#define GMPI_FOLLOWED_blocking(name, roles)
 #define GMPI_FOLLOWED_collective(name, roles)
 #define GMPI_FOLLOWED_terminal(name, roles)
 #define GMPI_FOLLOWED_completion(name, roles) GMPI_FOLLOWED_##name(name, roles)
 #define GMPI_FUNCTION(name, start, kind, roles) GMPI_FOLLOWED_##kind(name, roles)
 #include "../../mpi/functions.def"
+#undef GMPI_FOLLOWED_blocking
 #undef GMPI_FOLLOWED_nonblocking
 #undef GMPI_FOLLOWED_local
-#undef GMPI_FOLLOWED_blocking
 #undef GMPI_FOLLOWED_collective
 #undef GMPI_FOLLOWED_terminal
 #undef GMPI_FOLLOWED_completion

@@ -1,5 +1,5 @@
-// Loops in which each turn comes to a call or leaves, one behind another; and loops that only
-// compute, whose turns nobody knows the number of.
+// Loops with calls, one behind another, of which a turn may make none; and loops that only compute,
+// whose turns nobody knows the number of.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu
 // RUN: FileCheck --input-file=out.cu check
@@ -34,6 +34,31 @@ __global__ void turns_without_a_call(Halo halo) {
       MPI_Irecv(halo.buf + d, 1, MPI_INT, halo.peer[d], 8, MPI_COMM_WORLD, &r[n++]);
   MPI_Waitall(n, r, MPI_STATUSES_IGNORE);
 }
+__global__ void skips(Halo halo, int rank) {
+  MPI_Request r[12];
+  int n = 0, d = 0;
+  while (++d < 6) {
+    if (d == rank)
+      continue;
+    MPI_Irecv(halo.buf + d, 1, MPI_INT, halo.peer[d], 81, MPI_COMM_WORLD, &r[n++]);
+  }
+  do {
+    if (d != rank)
+      MPI_Isend(halo.buf, 1, MPI_INT, halo.peer[d], 82, MPI_COMM_WORLD, &r[n++]);
+  } while (d-- > 0);
+  MPI_Waitall(n, r, MPI_STATUSES_IGNORE);
+}
+__global__ void computes_within(Halo halo) {
+  MPI_Request r[6];
+  for (int d = 0; d < 6; ++d) {
+    for (int i = 0; i < 6; ++i)
+      halo.peer[d] += i;
+    MPI_Irecv(halo.buf + d, 1, MPI_INT, halo.peer[d], 83, MPI_COMM_WORLD, &r[d]);
+  }
+  if (halo.peer[0] == 0)
+    MPI_Isend(halo.buf, 1, MPI_INT, 1, 84, MPI_COMM_WORLD, &r[0]);
+  MPI_Waitall(6, r, MPI_STATUSES_IGNORE);
+}
 __global__ void computes(Halo halo) {
   MPI_Request r;
   MPI_Irecv(halo.buf, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, &r);
@@ -64,7 +89,12 @@ CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} MPI_PROC_NULL, d,
 CHECK-NEXT: for (int d
 CHECK-NEXT: ::gmpi::grid::followed::MPI_Isend({{[{].*}} halo.peer[d], 7,
 CHECK-NEXT: ::gmpi::grid::MPI_Waitall(
-CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} halo.peer[d], 8,
+CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} halo.peer[d], 8,
+CHECK-NEXT: ::gmpi::grid::MPI_Waitall(
+CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} halo.peer[d], 81,
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} halo.peer[d], 82,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} halo.peer[d], 83,
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 1, 84,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 9,
 CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 10,
 CHECK-NEXT: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 1, 10,

@@ -13,7 +13,7 @@ __global__ void functions(int *b) {
   MPI_Irecv(b, 1, MPI_INT, 1, 10, MPI_COMM_WORLD, &r);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Irecv(b, 1, MPI_INT, 1, 11, MPI_COMM_WORLD, &r);
-  MPI_Send(b, 1, MPI_INT, 1, 11, MPI_COMM_WORLD);
+  MPI_Ssend(b, 1, MPI_INT, 1, 11, MPI_COMM_WORLD);
   MPI_Irecv(b, 1, MPI_INT, 1, 12, MPI_COMM_WORLD, &r);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Irecv(b, 1, MPI_INT, 1, 13, MPI_COMM_WORLD, &r);

@@ -21,20 +21,34 @@ namespace {
 enum class Step { Passes, Arrives, Stops };
 
 /// Whether all paths of a graph arrive, from a place on. A block arrives once all that follow it
-/// do: one that goes round never does.
+/// do: one that goes round never does, but in a loop that `MayGoRound`, if all else arrives.
 class Arrivals {
 public:
   using Look = llvm::function_ref<Step(const CFGElement &)>;
 
-  Arrivals(const CFG &Graph, bool AtExit, Look What) {
-    if (AtExit)
-      Arriving.insert(&Graph.getExit());
-    for (bool Changed = true; Changed;) {
-      Changed = false;
+  Arrivals(const CFG &Graph, bool AtExit, Look What,
+           llvm::function_ref<bool(const Stmt *)> MayGoRound) {
+    std::set<const CFGBlock *> Round; // the last ones of a turn
+    for (const CFGBlock *Block : Graph)
+      if (const Stmt *Loop = Block->getLoopTarget(); Loop && MayGoRound(Loop))
+        Round.insert(Block);
+    for (bool Wrong = true; Wrong;) {
+      Arriving = Round;
+      if (AtExit)
+        Arriving.insert(&Graph.getExit());
+      for (bool Changed = true; Changed;) {
+        Changed = false;
+        for (const CFGBlock *Block : Graph)
+          if (!Arriving.count(Block) && from(*Block, 0, What)) {
+            Arriving.insert(Block);
+            Changed = true;
+          }
+      }
+      Wrong = false;
       for (const CFGBlock *Block : Graph)
-        if (!Arriving.count(Block) && from(*Block, 0, What)) {
-          Arriving.insert(Block);
-          Changed = true;
+        if (Round.count(Block) && !from(*Block, 0, What)) {
+          Round.erase(Block);
+          Wrong = true;
         }
     }
   }
@@ -191,7 +205,9 @@ private:
       return Slot->second;
     auto Graph = graphOf(Definition, Context);
     auto Look = [this](const CFGElement &E) { return isQuick(E) ? Step::Passes : Step::Stops; };
-    return Slot->second = Graph && Arrivals(*Graph, true, Look).from(Graph->getEntry(), 0, Look);
+    auto Never = [](const Stmt *) { return false; };
+    return Slot->second =
+               Graph && Arrivals(*Graph, true, Look, Never).from(Graph->getEntry(), 0, Look);
   }
 
   ASTContext &Context;
@@ -199,11 +215,14 @@ private:
 };
 
 bool mayBeLeft(const ScopedCall &Call) {
-  return Call.Value == Scope::Grid &&
-         (Call.Function == "Irecv" || Call.Function == "Isend" || Call.Function == "Wait");
+  return Call.Value == Scope::Grid && (Call.Function == "Irecv" || Call.Function == "Isend" ||
+                                       Call.Function == "Send" || Call.Function == "Wait");
 }
 
-bool takesWhatIsLeft(const ScopedCall &Call) {
+/// What an MPI_Send is left to receives nothing by itself: that may go into the same buffer.
+bool takesWhatIsLeft(const ScopedCall &Call, const ScopedCall &Left) {
+  if (Left.Function == "Send" && Call.Function == "Irecv")
+    return false;
   return mayBeLeft(Call) || (Call.Value == Scope::Grid && Call.Function == "Waitall");
 }
 
@@ -293,12 +312,13 @@ private:
 
   bool isFollowed(const CFG &Graph, const Place &At) {
     auto Look = [this](const CFGElement &E) { return step(E); };
-    return Arrivals(Graph, false, Look).from(*At.Block, At.Element + 1, Look);
+    auto HasCalls = [this](const Stmt *Loop) { return hasCalls(Loop); };
+    return Arrivals(Graph, false, Look, HasCalls).from(*At.Block, At.Element + 1, Look);
   }
 
   /// Whether it is followed if what has been left is made behind a loop or condition that the call
   /// stands in: as late as can be. All threads come there that have made the call, but those that
-  /// have left.
+  /// have left. (One MPI_Send alone is sooner made than left, and what has been left then.)
   bool isMade(const CFG &Graph, const Place &At, Specialisation &Into) {
     if (HasLabels)
       return false;
@@ -306,7 +326,7 @@ private:
     std::vector<std::pair<const Stmt *, const Stmt *>> Around;
     for (const Stmt *S = At.Call; S; S = Parents->getParent(S)) {
       const auto *List = dyn_cast_or_null<CompoundStmt>(Parents->getParent(S));
-      if (!List || !isa<ForStmt, CXXForRangeStmt, WhileStmt, DoStmt, IfStmt, SwitchStmt>(S))
+      if (!List || !(isLoop(S) || (isa<IfStmt, SwitchStmt>(S) && !isSend(At))))
         continue;
       const Stmt *Next = nextOf(S, List);
       if (Next && !isa<SwitchCase>(Next) && isInFile(S, Context))
@@ -361,10 +381,23 @@ private:
   static bool hasContinue(const Stmt *S) {
     if (isa<ContinueStmt>(S))
       return true;
-    return !isa<ForStmt, CXXForRangeStmt, WhileStmt, DoStmt, LambdaExpr>(S) &&
-           llvm::any_of(S->children(),
-                        [](const Stmt *Child) { return Child && hasContinue(Child); });
+    return !isLoop(S) && !isa<LambdaExpr>(S) && llvm::any_of(S->children(), [](const Stmt *Child) {
+      return Child && hasContinue(Child);
+    });
   }
+
+  static bool isLoop(const Stmt *S) { return isa<ForStmt, CXXForRangeStmt, WhileStmt, DoStmt>(S); }
+  /// Whether a loop is one for such calls, though a turn may make none: they stand in it, and not
+  /// in one within.
+  bool hasCalls(const Stmt *Loop) const {
+    return llvm::any_of(Loop->children(), [this](const Stmt *Child) {
+      if (!Child || isLoop(Child) || isa<LambdaExpr>(Child))
+        return false;
+      const ScopedCall *Call = callAt(Child);
+      return (Call && takesWhatIsLeft(*Call, *callAt(From))) || hasCalls(Child);
+    });
+  }
+  bool isSend(const Place &At) const { return callAt(At.Call)->Function == "Send"; }
 
   const ScopedCall *callAt(const CFGElement &Element) const {
     auto Statement = Element.getAs<CFGStmt>();
@@ -386,7 +419,8 @@ private:
       const Stmt *E = Statement->getStmt(), *Whole = E;
       while (isa_and_nonnull<Expr>(Parents->getParent(Whole)))
         Whole = Parents->getParent(Whole);
-      bool Arrives = takesWhatIsLeft(*Call) && Parents->getParent(Whole) && isAlone(Whole, E);
+      bool Arrives =
+          takesWhatIsLeft(*Call, *callAt(From)) && Parents->getParent(Whole) && isAlone(Whole, E);
       return Arrives ? Step::Arrives : Step::Stops;
     }
     return Code.isQuick(Element) ? Step::Passes : Step::Stops;

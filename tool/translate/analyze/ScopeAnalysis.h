@@ -57,7 +57,7 @@ struct ScopedCall {
   std::string Caller = {};
   /// Nonblocking: the local variable that the message is received into, if any.
   std::string ReceivesInto = {};
-  /// Nonblocking or a wait, of grid scope: may be left to the next call, see FollowedCalls.h.
+  /// Of grid scope: may be left to the next call, see FollowedCalls.h.
   bool Followed = false;
 };
 
