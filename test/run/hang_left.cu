@@ -16,8 +16,8 @@ __global__ void receive(int *buffer, int other, char way) {
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     MPI_Wait(&requests[1], MPI_STATUS_IGNORE); // line 17
   } else if (way == 'd') {
-    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-    MPI_Isend(buffer, 1, MPI_INT, other, 1, MPI_COMM_WORLD, &requests[0]); // line 20
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE); // line 19
+    MPI_Isend(buffer, 1, MPI_INT, other, 1, MPI_COMM_WORLD, &requests[0]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   } else if (way == 't') {
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); // line 23
@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
 }
 
 // WAITS: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}hang_left.cu:17, waited for at {{[^ ]*}}hang_left.cu:17, for {{[0-9]+}} s); rank 1 waits in MPI_Irecv from rank 0, tag 1 (grid scope, {{.*}}
-// WAITED: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}hang_left.cu:20, {{.*}}
+// WAITED: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}hang_left.cu:19, {{.*}}
 // TOGETHER: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag {{[12]}} (grid scope, {{[^ ]*}}hang_left.cu:23, {{.*}}
 // STATUSES: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}hang_left.cu:26, {{.*}}
 // SENDS: gmpi: rank 0: deadlock: rank 0 waits in MPI_Send to rank 1, tag 1 (grid scope, {{[^ ]*}}hang_left.cu:32, {{.*}}

@@ -90,10 +90,11 @@ __global__ void hand_on(unsigned char *token, int bytes, bool extra, int rank, i
       MPI_Send(token, bytes, MPI_BYTE, next, turn, MPI_COMM_WORLD);
     }
     MPI_Irecv(token, bytes, MPI_BYTE, previous, turn, MPI_COMM_WORLD, requests);
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Wait(requests, MPI_STATUS_IGNORE);
     verify(token, bytes, previous, turn, wrong);
     if (extra)
       MPI_Recv(nullptr, 0, MPI_BYTE, previous, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(requests + 1, MPI_STATUS_IGNORE);
   }
 }
 

@@ -59,7 +59,7 @@ CHECK: if (::gmpi::grid::followed::MPI_Send({{[{].*}} i, 11,
 CHECK: ::gmpi::grid::MPI_Waitall(
 CHECK-NEXT: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 12,
 CHECK-NEXT: ::gmpi::grid::followed::MPI_Send({{[{].*}} 1, 13,
-CHECK-NEXT: ::gmpi::grid::followed::MPI_Wait(
+CHECK-NEXT: ::gmpi::grid::MPI_Wait(
 CHECK-NEXT: ::gmpi::grid::followed::MPI_Send({{[{].*}} 1, 14,
 CHECK-NEXT: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 2, 15,
 CHECK-NEXT: ::gmpi::grid::MPI_Wait(
@@ -72,7 +72,7 @@ CHECK-NEXT: ::gmpi::grid::MPI_Send({{[{].*}} 1, 23,
 CHECK-NOT: make_left
 CHECK: ::gmpi::grid::MPI_Send({{[{].*}} 1, 30,
 CHECK-NEXT: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 31,
-CHECK-NEXT: ::gmpi::grid::followed::MPI_Wait(
+CHECK-NEXT: ::gmpi::grid::MPI_Wait(
 CHECK-NEXT: ::gmpi::grid::MPI_Send({{[{].*}} 1, 32,
 CHECK: ::gmpi::grid::MPI_Send({{[{].*}} 1, 34,
 CHECK-NOT: make_left

@@ -34,7 +34,7 @@ CHECK: {{^}}  ::gmpi::grid::MPI_Waitall({{[{].*}}, 9}, 2, r,
 CHECK-NEXT: int error = ::gmpi::grid::followed::MPI_Isend({{[{].*}}, 10}, b, 1,
 CHECK-NEXT: {{^}}  (::gmpi::grid::followed::MPI_Irecv)({{[{].*}}, 11}, b, 1,
 CHECK-NEXT: {{^}}  ::gmpi::grid::followed::MPI_Wait({{[{].*}}, 12}, &r[0]
-CHECK-NEXT: {{^}}  ::gmpi::grid::followed::MPI_Wait({{[{].*}}, 13}, &r[1]
+CHECK-NEXT: {{^}}  ::gmpi::grid::MPI_Wait({{[{].*}}, 13}, &r[1]
 CHECK-NEXT: {{^}}  ::gmpi::grid::followed::MPI_Irecv({{[{].*}}, 14}, b, error,
 CHECK-NEXT: {{^}}  ::gmpi::grid::MPI_Isend({{[{].*}}, 15}, b, 1,
 REMARK: in.cu:4: MPI_Irecv: grid scope, queue: {{.*}}; left to the next call{{$}}

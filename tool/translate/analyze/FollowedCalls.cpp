@@ -219,11 +219,16 @@ bool mayBeLeft(const ScopedCall &Call) {
                                        Call.Function == "Send" || Call.Function == "Wait");
 }
 
-/// What an MPI_Send is left to receives nothing by itself: that may go into the same buffer.
+/// What an MPI_Send is left to receives nothing by itself: that may go into the same buffer. What a
+/// wait is left to waits, too: else it is over before.
 bool takesWhatIsLeft(const ScopedCall &Call, const ScopedCall &Left) {
-  if (Left.Function == "Send" && Call.Function == "Irecv")
+  if (Call.Value != Scope::Grid)
     return false;
-  return mayBeLeft(Call) || (Call.Value == Scope::Grid && Call.Function == "Waitall");
+  if (Call.Function == "Wait" || Call.Function == "Waitall")
+    return true;
+  if (Call.Function == "Irecv")
+    return Left.Function == "Irecv" || Left.Function == "Isend";
+  return (Call.Function == "Isend" || Call.Function == "Send") && Left.Function != "Wait";
 }
 
 /// Whether statements can be put behind it: its text stands in a file, not in a macro's body.
