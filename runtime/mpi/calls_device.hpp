@@ -102,11 +102,8 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
   return now;
 }
 
-/// Whether all of a block are to carry a span.
-GMPI_DEVICE bool is_span(Begun begun) {
-  return begun == Begun::spanning || begun == Begun::bundling;
-}
-/// They do. Return how far the call has come then.
+using peer::is_span;
+/// All of a block carry a span. Return how far the call has come then.
 template <Scope S> GMPI_DEVICE Begun write_span(Begun begun) {
   begun = begun == Begun::spanning ? quick::write_span<S, false>() : quick::write_span<S, true>();
   peer::tell_of_span();
@@ -265,6 +262,12 @@ template <class = void>
 GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *requests,
                                           MPI_Status *statuses);
 template <class = void> GMPI_NOINLINE void make_left_calls(Site site);
+/// Makes what a grid has left to the next call, which is not sure to come at once, or does not do so
+/// itself.
+template <class = void> GMPI_DEVICE void make_left(Site site) {
+  if (peer::has_left())
+    make_left_calls(site);
+}
 
 #define GMPI_PARAMETER(role) argument::role role
 #define GMPI_ASSIGN(role) a.role = role;
@@ -335,7 +338,11 @@ template <class = void> GMPI_NOINLINE void make_left_calls(Site site);
     Begun begun = Begun::unmet;                                                                    \
     if constexpr (S != Scope::thread && completes_quickly<Function::name>) {                       \
       begun = begin_together<Function::name, S>(                                                   \
-          site, a, [] {}, [] { return false; }, [] {},                                             \
+          site, a, [] {}, [] { return false; },                                                    \
+          [] {                                                                                     \
+            if constexpr (S == Scope::grid)                                                        \
+              peer::prepare_pair();                                                                \
+          },                                                                                       \
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
       while (begun == Begun::working)                                                              \
         begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
@@ -625,6 +632,8 @@ template <class = void> GMPI_NOINLINE void make_left_calls(Site site);
       return kind_of(Function::name) == Kind::nonblocking                                          \
                  ? give_request(a.new_request, request_of_number(number))                          \
                  : MPI_SUCCESS;                                                                    \
+    if constexpr (!ends_series<Function::name>)                                                    \
+      make_left(site);                                                                             \
     return device::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                               \
   }                                                                                                \
   }
@@ -665,14 +674,9 @@ GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_c
              : MPI_Send<S>(site, send_buffer, send_count, send_datatype, dest, send_tag, comm);
 }
 
-/// Makes what a grid has left to the next call, which is not sure to come at once.
 template <class> GMPI_NOINLINE void make_left_calls(Site site) {
   MPI_Request none[1];
   MPI_Waitall<Scope::grid>(site, 0, none, MPI_STATUSES_IGNORE);
-}
-template <class = void> GMPI_DEVICE void make_left(Site site) {
-  if (peer::has_left())
-    make_left_calls(site);
 }
 
 namespace quick {

@@ -126,8 +126,8 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
 /// Whether the block that makes a grid's call makes those first that have been left to it
 /// (../peer/series_device.hpp).
 template <Function F>
-constexpr bool ends_series = F == Function::Isend || F == Function::Irecv || F == Function::Send ||
-                             F == Function::Wait || F == Function::Waitall;
+constexpr bool ends_series =
+    F == Function::Isend || F == Function::Irecv || F == Function::Wait || F == Function::Waitall;
 
 /// Arrives at a grid's call, for the block. Returns whether the block is to make it, or to wait for
 /// its round; else `begun` says how far it has come. `meanwhile` needs nothing of the other blocks.

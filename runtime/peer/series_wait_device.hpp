@@ -9,6 +9,7 @@
 #pragma once
 
 #include "../queue/quick_device.hpp"
+#include "series_pair_device.hpp"
 #include "series_share_device.hpp"
 
 namespace gmpi::device::peer {
@@ -453,13 +454,25 @@ GMPI_NOINLINE Begun exchange_together(Begun begun, int count, const MPI_Request 
   }
 }
 
-/// Makes the calls that have been left to a grid's MPI_Waitall, and waits for them, if these are
+/// Whether such requests are all that has been left, two calls of which the one is sent.
+template <class = void>
+GMPI_NOINLINE bool are_pair_as_warp(int count, const MPI_Request *requests) {
+  return are_of_series(block_state().series, requests, count);
+}
+
+/// Makes the calls that have been left to a grid's wait, and waits for them, if these are
 /// what it waits for, and all is usual. Returns answered then, and launch.statuses says what has
 /// been received if it `tells`; else the calls that have not been made are still left. All of the
 /// block that makes the call, in whose number none is missing.
 GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool tells) {
   if (count > 32)
     return Begun::elsewhere;
+  if (!tells && is_pair(block_state().series) &&
+      exchange_pair(thread_index() < 32 && are_pair_as_warp(count, requests))) {
+    if (thread_index() < 32)
+      end_series(*context.peer, block_state().series, *block_state().launch);
+    return Begun::answered;
+  }
   bool with_long = false; // the first warp knows
   Begun begun = Begun::over;
   if (thread_index() < 32) {

@@ -13,6 +13,10 @@
 
 namespace gmpi::device::peer {
 
+/// Whether all of a block are to carry a span.
+GMPI_DEVICE bool is_span(Begun begun) {
+  return begun == Begun::spanning || begun == Begun::bundling;
+}
 GMPI_DEVICE bool is_to_be_written(const Span &span) { return span.freed == nullptr; }
 
 /// The packets of a span's data, from number 0 on.

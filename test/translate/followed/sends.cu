@@ -1,5 +1,6 @@
-// MPI_Send may be left to what sends, or waits; not to what receives, maybe into its buffer. What has
-// been left is made behind a loop with it, not behind a condition: one alone is sooner made.
+// MPI_Send may be left to what sends, or waits; not to what receives, maybe into its buffer. One that
+// is not left takes nothing that is. What has been left is made behind a loop with it, not behind a
+// condition: one alone is sooner made.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu
 // RUN: FileCheck --input-file=out.cu check
@@ -53,6 +54,15 @@ __global__ void received(int *b, int n) {
     MPI_Recv(b, 1, MPI_INT, 1, 35, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 }
+__global__ void own(int *b) {
+  MPI_Request r[1] = {MPI_REQUEST_NULL};
+  int mine = b[0], several[2] = {1, 2};
+  MPI_Send(&mine, 1, MPI_INT, 1, 40, MPI_COMM_WORLD);
+  MPI_Send((void *)several, 2, MPI_INT, 1, 41, MPI_COMM_WORLD);
+  MPI_Send(&several[1], 1, MPI_INT, 1, 42, MPI_COMM_WORLD);
+  MPI_Send(&b[1], 1, MPI_INT, 1, 44, MPI_COMM_WORLD);
+  MPI_Waitall(1, r, MPI_STATUSES_IGNORE);
+}
 //--- check
 CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} i, 10,
 CHECK: if (::gmpi::grid::followed::MPI_Send({{[{].*}} i, 11,
@@ -67,7 +77,7 @@ CHECK: ::gmpi::grid::followed::MPI_Send({{[{].*}} i, 20, {{.*}}; ::gmpi::grid::m
 CHECK-NOT: make_left
 CHECK: ::gmpi::grid::MPI_Send({{[{].*}} 1, 21,
 CHECK-NOT: make_left
-CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 22,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 22,
 CHECK-NEXT: ::gmpi::grid::MPI_Send({{[{].*}} 1, 23,
 CHECK-NOT: make_left
 CHECK: ::gmpi::grid::MPI_Send({{[{].*}} 1, 30,
@@ -76,3 +86,7 @@ CHECK-NEXT: ::gmpi::grid::MPI_Wait(
 CHECK-NEXT: ::gmpi::grid::MPI_Send({{[{].*}} 1, 32,
 CHECK: ::gmpi::grid::MPI_Send({{[{].*}} 1, 34,
 CHECK-NOT: make_left
+CHECK: ::gmpi::grid::MPI_Send({{[{].*}} 1, 40,
+CHECK-NEXT: ::gmpi::grid::MPI_Send({{[{].*}} 1, 41,
+CHECK-NEXT: ::gmpi::grid::MPI_Send({{[{].*}} 1, 42,
+CHECK-NEXT: ::gmpi::grid::followed::MPI_Send({{[{].*}} 1, 44,

@@ -133,6 +133,14 @@ bool isOwn(const Expr *E) {
   return isa<MaterializeTemporaryExpr>(E);
 }
 
+/// The address of one of the thread's own variables, or of a part of it.
+bool isAddressOfOwn(const Expr *E) {
+  E = E->IgnoreParenCasts();
+  if (const auto *Operator = dyn_cast<UnaryOperator>(E))
+    return Operator->getOpcode() == UO_AddrOf && isOwn(Operator->getSubExpr());
+  return E->getType()->isArrayType() && isOwn(E);
+}
+
 /// What ends soon, whatever other threads do, and touches no memory that they may touch: nobody can
 /// tell then whether the grid met at the call.
 class QuickCode {
@@ -219,18 +227,6 @@ bool mayBeLeft(const ScopedCall &Call) {
                                        Call.Function == "Send" || Call.Function == "Wait");
 }
 
-/// What an MPI_Send is left to receives nothing by itself: that may go into the same buffer. What a
-/// wait is left to waits, too: else it is over before.
-bool takesWhatIsLeft(const ScopedCall &Call, const ScopedCall &Left) {
-  if (Call.Value != Scope::Grid)
-    return false;
-  if (Call.Function == "Wait" || Call.Function == "Waitall")
-    return true;
-  if (Call.Function == "Irecv")
-    return Left.Function == "Irecv" || Left.Function == "Isend";
-  return (Call.Function == "Isend" || Call.Function == "Send") && Left.Function != "Wait";
-}
-
 /// Whether statements can be put behind it: its text stands in a file, not in a macro's body.
 bool isInFile(const Stmt *S, const ASTContext &Context) {
   return Lexer::makeFileCharRange(CharSourceRange::getTokenRange(S->getSourceRange()),
@@ -257,14 +253,23 @@ public:
     if (llvm::none_of(S.Calls, mayBeLeft))
       return;
     Calls.clear();
-    Followed.clear();
+    MadeAtOnce.clear();
     for (const ScopedCall &Call : S.Calls)
       Calls[Call.Loc] = &Call;
-    for (const FunctionDecl *Instance : instancesOf(Written))
-      if (!lookInto(Instance, S)) {
-        S.Makings.clear();
-        return;
-      }
+    size_t Before = 0;
+    do {
+      Before = MadeAtOnce.size();
+      Followed.clear();
+      S.Makings.clear();
+      for (const FunctionDecl *Instance : instancesOf(Written))
+        if (!lookInto(Instance, S)) {
+          S.Makings.clear();
+          return;
+        }
+      for (auto [Loc, Is] : Followed)
+        if (!Is && Calls[Loc]->Function == "Send")
+          MadeAtOnce.insert(Loc);
+    } while (MadeAtOnce.size() != Before);
     for (ScopedCall &Call : S.Calls)
       if (auto Found = Followed.find(Call.Loc); Found != Followed.end())
         Call.Followed = Found->second;
@@ -289,6 +294,21 @@ private:
     return true;
   }
 
+  /// What an MPI_Send is left to receives nothing by itself: that may go into the same buffer. What
+  /// a wait is left to waits, too: else it is over before. And an MPI_Send that is not left itself
+  /// takes nothing.
+  bool takesWhatIsLeft(const ScopedCall &Call, const ScopedCall &Left) const {
+    if (Call.Value != Scope::Grid)
+      return false;
+    if (Call.Function == "Wait" || Call.Function == "Waitall")
+      return true;
+    if (Call.Function == "Irecv")
+      return Left.Function == "Irecv" || Left.Function == "Isend";
+    if (Call.Function == "Send" && MadeAtOnce.count(Call.Loc))
+      return false;
+    return (Call.Function == "Isend" || Call.Function == "Send") && Left.Function != "Wait";
+  }
+
   struct Place {
     const CFGBlock *Block;
     size_t Element;
@@ -309,10 +329,14 @@ private:
     return Result;
   }
 
-  /// It stands alone; and what a wait that is left returns is not known yet, so nobody looks at it.
+  /// It stands alone. What a wait that is left returns is not known yet, so nobody looks at it; and
+  /// a message from or to a thread's own variable the runtime does not leave.
   bool canBeLeft(const Place &At) {
-    return step((*At.Block)[At.Element]) == Step::Arrives &&
-           (callAt(At.Call)->Function != "Wait" || isDiscarded(At.Call));
+    if (step((*At.Block)[At.Element]) != Step::Arrives)
+      return false;
+    return callAt(At.Call)->Function == "Wait"
+               ? isDiscarded(At.Call)
+               : !isAddressOfOwn(cast<CallExpr>(At.Call)->getArg(0));
   }
 
   bool isFollowed(const CFG &Graph, const Place &At) {
@@ -449,6 +473,7 @@ private:
   QuickCode Code;
   std::map<SourceLocation, const ScopedCall *> Calls;
   std::map<SourceLocation, bool> Followed;
+  std::set<SourceLocation> MadeAtOnce; ///< MPI_Sends that are not
   std::optional<ParentMap> Parents;
   std::vector<const Stmt *> Made; ///< statements before which a making comes
   const Stmt *From = nullptr;     ///< the call whose paths are looked at

@@ -1,0 +1,87 @@
+// The shortest exchange that is left to a grid's wait: one message each way, both up to 64 KiB. It
+// is made as MPI_Sendrecv is (short_device.hpp, span_device.hpp).
+//
+// Invariant: where it has not been made, the message may have been sent, and its call is over then;
+// nothing is held, and the exchange goes on in the way of longer ones (series_wait_device.hpp).
+#pragma once
+
+#include "series_device.hpp"
+#include "span_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// Whether two calls have been left, one of each kind, and neither is long.
+GMPI_DEVICE bool is_pair(const Series &series) {
+  const LeftCall *const calls = series.call;
+  return series.count() == 2 && calls[0].sends != calls[1].sends &&
+         !(is_long(calls[0]) | is_long(calls[1]));
+}
+/// The one that receives.
+GMPI_DEVICE LeftCall &receive_of_pair(Series &series) {
+  return series.call[series.call[0].sends ? 1 : 0];
+}
+/// The one that sends.
+GMPI_DEVICE LeftCall &send_of_pair(Series &series) {
+  return series.call[series.call[0].sends ? 0 : 1];
+}
+
+/// While its block arrives, of which any may make the wait: see prepare_to_receive(). The first
+/// warp.
+GMPI_DEVICE void prepare_pair() {
+  Series &series = block_state().series;
+  if (!is_pair(series))
+    return;
+  const LeftCall &call = receive_of_pair(series);
+  prepare_to_receive<Scope::grid>(call.comm->handle, call.rank);
+}
+
+/// Receives, once its other message has been sent. Returns over; or that all of the block are to
+/// carry a span; or nothing. The first warp, whole.
+GMPI_NOINLINE Begun receive_as_pair() {
+  BlockState &block = block_state();
+  const LeftCall &call = receive_of_pair(block.series);
+  const Begun begun = receive_short<Scope::grid, false>(
+      call.comm->handle, call.rank, call.tag, call.data, call.count, call.datatype, false);
+  if (begun == Begun::over || is_span(begun))
+    return begun;
+  if (lane_index() == 0) {
+    const Arrived &arrived = block.peer.arrived;
+    if (begun != Begun::nothing)
+      let_channels_go(*context.peer, call.peer, {arrived.common, arrived.owned});
+    note_made(*context.peer, send_of_pair(block.series));
+  }
+  __syncwarp();
+  return Begun::nothing;
+}
+
+/// Sends, and receives if all that has been written. Returns as receive_as_pair(). The same warp.
+GMPI_NOINLINE Begun send_as_pair() {
+  Series &series = block_state().series;
+  const LeftCall &call = send_of_pair(series), &receive = receive_of_pair(series);
+  const Begun begun =
+      is_in_words(receive.data, 0)
+          ? send_short<Scope::grid, false>(call.comm->handle, call.rank, call.tag, call.data,
+                                           call.count, call.datatype, receive.rank, Begun::sent)
+          : Begun::nothing;
+  return begun == Begun::sent ? receive_as_pair() : begun;
+}
+
+/// Makes it, and tells the other blocks, if the first warp `may` and all is usual. All of the block
+/// that makes the wait, in whose number none is missing. Returns whether it has.
+GMPI_DEVICE bool exchange_pair(bool may) {
+  Begun begun = Begun::over;
+  if (thread_index() < 32)
+    begun = may ? send_as_pair() : Begun::nothing;
+  begun = tell_all(begun);
+  if (is_span(begun) && is_to_be_written(block_state().peer.span)) {
+    begun == Begun::spanning ? write_span<Scope::grid, false>() : write_span<Scope::grid, true>();
+    tell_of_span();
+    begun = tell_all(thread_index() < 32 ? receive_as_pair() : Begun::over);
+  }
+  if (is_span(begun))
+    begun =
+        begun == Begun::spanning ? read_span<Scope::grid, false>() : read_span<Scope::grid, true>();
+  return begun == Begun::over;
+}
+
+} // namespace gmpi::device::peer
