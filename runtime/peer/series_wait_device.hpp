@@ -454,16 +454,16 @@ GMPI_NOINLINE Begun exchange_together(Begun begun, int count, const MPI_Request 
   }
 }
 
-/// Whether such requests are all that has been left, two calls of which the one is sent.
+/// Whether these requests are those of the pair that has been left. The first warp, whole.
 template <class = void>
 GMPI_NOINLINE bool are_pair_as_warp(int count, const MPI_Request *requests) {
   return are_of_series(block_state().series, requests, count);
 }
 
-/// Makes the calls that have been left to a grid's wait, and waits for them, if these are
-/// what it waits for, and all is usual. Returns answered then, and launch.statuses says what has
-/// been received if it `tells`; else the calls that have not been made are still left. All of the
-/// block that makes the call, in whose number none is missing.
+/// Makes the calls that have been left to a grid's wait, and waits for them, if these are what it
+/// waits for, and all is usual. Returns answered then, and launch.statuses says what has been
+/// received if it `tells`; else the calls that have not been made are still left. All of the block
+/// that makes the call, in whose number none is missing.
 GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool tells) {
   if (count > 32)
     return Begun::elsewhere;
