@@ -5,7 +5,7 @@
 // RUN: env GMPI_PEER=1 %ranks 1-3 %t
 #include "Inputs/check.h"
 
-constexpr int most = 14, turns = 4, apart = 1 << 17;
+constexpr int most = 14, turns = test::thread_sanitizer ? 1 : 4, apart = 1 << 17;
 
 /// Messages of an exchange: their bytes, and how far from an address for 16 bytes each begins.
 struct Shape {
