@@ -156,13 +156,11 @@ GMPI_DEVICE void carry_portion(const SharedSpan &span, std::uint32_t portion, st
       bundles.count = portion_bundles;
     carry_bundles<reads>(bundles, rank, size, [] {});
     if (is_last)
-      carry_words<reads, true, 1>(window, size - 1 - rank, window.packets(), size);
-  } else if (!is_in_words(span.data, span.bytes)) {
-    carry_bytes<reads>(window, from + rank, end, size);
-  } else if (is_in_eights(span.data)) {
-    carry_words<reads, true, packets_at_once>(window, from + rank, end, size);
+      carry_span<reads, 1, true>(window, size - 1 - rank, window.packets(), size, [] {});
+  } else if (is_in_words(span.data, span.bytes)) {
+    carry_words<reads>(window, from + rank, end, size, [] {});
   } else {
-    carry_words<reads, false, packets_at_once>(window, from + rank, end, size);
+    carry_bytes<reads>(window, from + rank, end, size);
   }
 }
 

@@ -431,7 +431,8 @@ GMPI_DEVICE Begun begin_exchange(int count, const MPI_Request *requests, bool te
 }
 
 /// Goes on with an exchange, all blocks of which may carry messages together, from where it has
-/// come. All of the block.
+/// come. All of the block. (Apart from exchange_left(): what it asks for in addition would cost
+/// each message there that a block carries 0.3 to 0.7 us.)
 GMPI_NOINLINE Begun exchange_together(Begun begun, int count, const MPI_Request *requests) {
   Series &series = block_state().series;
   if (thread_index() < 32 && !has_long(series))

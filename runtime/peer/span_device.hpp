@@ -121,13 +121,26 @@ GMPI_DEVICE void read_span(const SpanWindow &window, std::uint32_t p, std::uint3
   }
 }
 
-template <bool reads, bool eights, std::uint32_t at_once>
-GMPI_DEVICE void carry_words(const SpanWindow &window, std::uint32_t p, std::uint32_t end,
-                             std::uint32_t size) {
+/// Reads or writes them.
+template <bool reads, std::uint32_t at_once, bool eights, class Meanwhile>
+GMPI_DEVICE void carry_span(const SpanWindow &window, std::uint32_t p, std::uint32_t end,
+                            std::uint32_t size, Meanwhile meanwhile) {
   if constexpr (reads)
-    read_span<at_once, eights>(window, p, end, size, [] {});
+    read_span<at_once, eights>(window, p, end, size, meanwhile);
   else
-    write_span<at_once, eights>(window, p, end, size, [] {});
+    write_span<at_once, eights>(window, p, end, size, meanwhile);
+}
+
+/// As many packets of each thread's are under way at a time where they are not dense.
+constexpr std::uint32_t packets_at_once = 2;
+
+/// The same of a message that is not dense, in words.
+template <bool reads, class Meanwhile>
+GMPI_DEVICE void carry_words(const SpanWindow &window, std::uint32_t p, std::uint32_t end,
+                             std::uint32_t size, Meanwhile meanwhile) {
+  const bool eights = is_in_eights(window.data);
+  eights ? carry_span<reads, packets_at_once, true>(window, p, end, size, meanwhile)
+         : carry_span<reads, packets_at_once, false>(window, p, end, size, meanwhile);
 }
 /// The same where the data is not in words.
 template <bool reads>
@@ -153,9 +166,6 @@ GMPI_DEVICE bool may_be_dense(std::uint32_t bytes, const void *data, const Route
 /// How all of a block carry a span.
 GMPI_DEVICE Begun way_of_span(bool dense) { return dense ? Begun::bundling : Begun::spanning; }
 
-/// As many packets of each thread's are under way at a time where they are not dense.
-constexpr std::uint32_t packets_at_once = 2;
-
 /// One thread's packets, of `size` threads, of which some warps are whole. `meanwhile`: as above.
 template <bool dense, bool reads, class Meanwhile>
 GMPI_DEVICE void carry_packets(SpanWindow window, std::uint32_t rank, std::uint32_t size,
@@ -165,16 +175,9 @@ GMPI_DEVICE void carry_packets(SpanWindow window, std::uint32_t rank, std::uint3
     carry_bundles<reads>(bundles, rank, size, meanwhile);
     window.skip(bundles);
     const std::uint32_t from_last = size - 1 - rank; // the first have more bundles
-    carry_words<reads, true, 1>(window, from_last, window.packets(), size);
+    carry_span<reads, 1, true>(window, from_last, window.packets(), size, [] {});
   } else {
-    const std::uint32_t end = window.packets();
-    const bool eights = is_in_eights(window.data);
-    if constexpr (reads)
-      eights ? read_span<packets_at_once, true>(window, rank, end, size, meanwhile)
-             : read_span<packets_at_once, false>(window, rank, end, size, meanwhile);
-    else
-      eights ? write_span<packets_at_once, true>(window, rank, end, size, meanwhile)
-             : write_span<packets_at_once, false>(window, rank, end, size, meanwhile);
+    carry_words<reads>(window, rank, window.packets(), size, meanwhile);
   }
 }
 

@@ -3,37 +3,10 @@
 // RUN: %gmpicxx %s -o %t
 // RUN: %ranks 1-3 %t
 // RUN: env GMPI_PEER=1 %ranks 1-4 %t
-#include "Inputs/check.h"
+#include "Inputs/messages.h"
 
-constexpr int most = 20;
-
-/// Messages of an exchange: their bytes, and how far from an address for 16 bytes each begins.
-struct Shape {
-  int count, shift, bytes[most];
-};
-
-/// Bytes between the beginnings of two messages.
-constexpr int room = 1 << 18;
-
-__host__ __device__ unsigned char value(int rank, int turn, int message, int i) {
-  return static_cast<unsigned char>(rank * 101 + turn * 37 + message * 11 + i * 7 + i / 251);
-}
-
-__device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ int numbers() { return gridDim.x * blockDim.x; }
-
-__device__ void fill(unsigned char *out, const Shape &shape, int rank, int turn) {
-  for (int j = 0; j < shape.count; ++j)
-    for (int i = number(); i < shape.bytes[j]; i += numbers())
-      out[j * room + shape.shift + i] = value(rank, turn, j, i);
-}
-__device__ void verify(const unsigned char *in, const Shape &shape, int rank, int turn,
-                       int *wrong) {
-  for (int j = 0; j < shape.count; ++j)
-    for (int i = number(); i < shape.bytes[j]; i += numbers())
-      if (in[j * room + shape.shift + i] != value(rank, turn, j, i))
-        atomicAdd(wrong, 1);
-}
+using test::fill, test::number, test::numbers, test::Shape, test::value, test::verify;
+constexpr int most = Shape::most;
 
 /// All messages, waited for together. `step`: in which order they are sent.
 __global__ void together(unsigned char *out, unsigned char *in, Shape shape, int turns, int step,
@@ -42,10 +15,10 @@ __global__ void together(unsigned char *out, unsigned char *in, Shape shape, int
   for (int turn = 0; turn < turns; ++turn) {
     fill(out, shape, rank, turn);
     for (int j = 0; j < shape.count; ++j)
-      MPI_Irecv(in + j * room + shape.shift, shape.bytes[j], MPI_BYTE, previous, j, comm,
+      MPI_Irecv(in + shape.begin(j), shape.bytes[j], MPI_BYTE, previous, j, comm,
                 requests + j);
     for (int j = 0, k = 0; j < shape.count; ++j, k = (k + step) % shape.count)
-      MPI_Isend(out + k * room + shape.shift, shape.bytes[k], MPI_BYTE, next, k, comm,
+      MPI_Isend(out + shape.begin(k), shape.bytes[k], MPI_BYTE, next, k, comm,
                 requests + shape.count + j);
     MPI_Waitall(2 * shape.count, requests, MPI_STATUSES_IGNORE);
     for (int j = 0; j < 2 * shape.count; ++j)
@@ -112,10 +85,10 @@ __global__ void each(unsigned char *out, unsigned char *in, int *extra, Shape sh
     if (turn % 2 == 1)
       MPI_Isend(extra, 1, MPI_INT, next, 99, comm, &late);
     for (int j = 0; j < shape.count; ++j)
-      MPI_Irecv(in + j * room + shape.shift, shape.bytes[j], MPI_BYTE, previous, j, comm,
+      MPI_Irecv(in + shape.begin(j), shape.bytes[j], MPI_BYTE, previous, j, comm,
                 requests + j);
     for (int j = 0; j < shape.count; ++j)
-      MPI_Isend(out + j * room + shape.shift, shape.bytes[j], MPI_BYTE, next, j, comm,
+      MPI_Isend(out + shape.begin(j), shape.bytes[j], MPI_BYTE, next, j, comm,
                 requests + shape.count + j);
     for (int j = 2 * shape.count - 1; j >= 0; --j)
       MPI_Wait(requests + j, MPI_STATUS_IGNORE);
@@ -128,11 +101,11 @@ __global__ void each(unsigned char *out, unsigned char *in, int *extra, Shape sh
     MPI_Wait(&late, MPI_STATUS_IGNORE);
     for (int j = 0; j < shape.count; ++j) // what is not received again is wrong
       for (int i = number(); i < shape.bytes[j]; i += numbers())
-        in[j * room + shape.shift + i] = value(previous, turn, j, i) + 1;
+        in[shape.begin(j) + i] = value(previous, turn, j, i) + 1;
     for (int j = 0; j < shape.count; ++j) {
-      MPI_Irecv(in + j * room + shape.shift, shape.bytes[j], MPI_BYTE, previous, j, comm,
+      MPI_Irecv(in + shape.begin(j), shape.bytes[j], MPI_BYTE, previous, j, comm,
                 requests);
-      MPI_Isend(out + j * room + shape.shift, shape.bytes[j], MPI_BYTE, next, j, comm,
+      MPI_Isend(out + shape.begin(j), shape.bytes[j], MPI_BYTE, next, j, comm,
                 requests + 1);
       MPI_Wait(requests + j % 2, MPI_STATUS_IGNORE);
       MPI_Wait(requests, MPI_STATUS_IGNORE);
@@ -150,10 +123,10 @@ __global__ void told(unsigned char *out, unsigned char *in, Shape shape, int tur
   for (int turn = 0; turn < turns; ++turn) {
     fill(out, shape, rank, turn);
     for (int j = 0; j < shape.count; ++j)
-      MPI_Isend(out + j * room + shape.shift, shape.bytes[j], MPI_BYTE, next, j, comm,
+      MPI_Isend(out + shape.begin(j), shape.bytes[j], MPI_BYTE, next, j, comm,
                 requests + j);
     for (int j = 0; j < shape.count; ++j)
-      MPI_Irecv(in + j * room + shape.shift, shape.bytes[j] + 5, MPI_BYTE, previous,
+      MPI_Irecv(in + shape.begin(j), shape.bytes[j] + 5, MPI_BYTE, previous,
                 turn % 2 == 0 ? MPI_ANY_TAG : j, comm, requests + shape.count + j);
     requests[2 * shape.count] = MPI_REQUEST_NULL;
     MPI_Waitall(2 * shape.count + 1, requests, statuses);
@@ -180,9 +153,9 @@ __global__ void apart(unsigned char *out, unsigned char *in, Shape shape, int tu
   for (int turn = 0; turn < turns; ++turn) {
     fill(out, shape, rank, turn);
     for (int j = 0; j < shape.count; ++j) {
-      MPI_Irecv(in + j * room + shape.shift, shape.bytes[j], MPI_BYTE, previous, j, comm,
+      MPI_Irecv(in + shape.begin(j), shape.bytes[j], MPI_BYTE, previous, j, comm,
                 receives + j);
-      MPI_Isend(out + j * room + shape.shift, shape.bytes[j], MPI_BYTE, next, j, comm, sends + j);
+      MPI_Isend(out + shape.begin(j), shape.bytes[j], MPI_BYTE, next, j, comm, sends + j);
     }
     unsigned sum = 0;
     for (int i = 0; i < 100; ++i)
@@ -213,10 +186,10 @@ __global__ void in_parts(unsigned char *out, unsigned char *in, int *extra, Shap
       extra[0] = rank * 10 + turn;
     MPI_Isend(extra, 1, MPI_INT, next, 99, comm, &late);
     for (int j = 0; j < shape.count; ++j)
-      MPI_Isend(out + j * room + shape.shift, shape.bytes[j], MPI_BYTE, next, j, comm,
+      MPI_Isend(out + shape.begin(j), shape.bytes[j], MPI_BYTE, next, j, comm,
                 requests + j);
     for (int j = 0; j < shape.count; ++j)
-      MPI_Irecv(in + j * room + shape.shift, shape.bytes[j], MPI_BYTE, previous, j, comm,
+      MPI_Irecv(in + shape.begin(j), shape.bytes[j], MPI_BYTE, previous, j, comm,
                 requests + shape.count + j);
     MPI_Waitall(shape.count, requests + shape.count / 2, MPI_STATUSES_IGNORE);
     MPI_Waitall(2 * shape.count, requests, MPI_STATUSES_IGNORE);
@@ -294,7 +267,7 @@ __global__ void completed_later(MPI_Request *kept) {
 }
 
 struct Buffers {
-  test::Array<unsigned char> out{most * room + 64}, in{most * room + 64};
+  test::Array<unsigned char> out{most * Shape::apart + 64}, in{most * Shape::apart + 64};
   test::Array<int> extra{2}, wrong{1};
 
   void expect_none_wrong(const char *what, int shape, int blocks) {

@@ -4,41 +4,25 @@
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 %ranks 1-4 %t
 // RUN: env GMPI_PEER=1 not %mpiexec -n 2 %t truncates 2>&1 | FileCheck %s
-#include "Inputs/check.h"
+#include "Inputs/messages.h"
 
+using test::fill, test::verify;
 constexpr int turns = 6;
 
-__device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ int numbers() { return gridDim.x * blockDim.x; }
-__device__ char value(int rank, int turn, int i) {
-  return static_cast<char>(rank * 31 + turn * 7 + i + i / 253);
-}
-__device__ void fill(char *out, int bytes, int rank, int turn) {
-  for (int i = number(); i < bytes; i += numbers())
-    out[i] = value(rank, turn, i);
-}
-__device__ void verify(char *in, int bytes, int rank, int turn, int *wrong) {
-  for (int i = number(); i < bytes; i += numbers()) {
-    if (in[i] != value(rank, turn, i))
-      atomicAdd(wrong, 1);
-    in[i] = 0;
-  }
-}
-
 /// The messages begin at odd addresses where `shift` says so. `sends_first`: before it receives.
-__global__ void exchange(char *out, char *in, int bytes, int shift, bool sends_first, int rank, int next,
-                         int previous, int *wrong) {
+__global__ void exchange(unsigned char *out, unsigned char *in, int bytes, int shift,
+                         bool sends_first, int rank, int next, int previous, int *wrong) {
   MPI_Request requests[2];
   out += shift;
   in += shift;
   for (int turn = 0; turn < turns; ++turn) {
     fill(out, bytes, rank, turn);
     if (sends_first) {
-      MPI_Isend(out, bytes, MPI_CHAR, next, turn, MPI_COMM_WORLD, requests);
-      MPI_Irecv(in, bytes + turn, MPI_CHAR, previous, MPI_ANY_TAG, MPI_COMM_WORLD, requests + 1);
+      MPI_Isend(out, bytes, MPI_BYTE, next, turn, MPI_COMM_WORLD, requests);
+      MPI_Irecv(in, bytes + turn, MPI_BYTE, previous, MPI_ANY_TAG, MPI_COMM_WORLD, requests + 1);
     } else {
-      MPI_Irecv(in, bytes + turn, MPI_CHAR, previous, turn, MPI_COMM_WORLD, requests);
-      MPI_Isend(out, bytes, MPI_CHAR, next, turn, MPI_COMM_WORLD, requests + 1);
+      MPI_Irecv(in, bytes + turn, MPI_BYTE, previous, turn, MPI_COMM_WORLD, requests);
+      MPI_Isend(out, bytes, MPI_BYTE, next, turn, MPI_COMM_WORLD, requests + 1);
     }
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     verify(in, bytes, previous, turn, wrong);
@@ -46,47 +30,47 @@ __global__ void exchange(char *out, char *in, int bytes, int shift, bool sends_f
 }
 
 /// A message of another tag, and of other contents, comes before, and is asked for behind.
-__global__ void others_first(char *out, char *in, int bytes, int rank, int next, int previous,
-                             int *wrong) {
+__global__ void others_first(unsigned char *out, unsigned char *in, int bytes, int rank, int next,
+                             int previous, int *wrong) {
   MPI_Request requests[2];
   for (int turn = 0; turn < turns; ++turn) {
     fill(out, bytes, rank, turn);
     fill(out + 70000, 100, rank, turn + 50);
-    MPI_Send(out + 70000, 100, MPI_CHAR, next, 1, MPI_COMM_WORLD);
+    MPI_Send(out + 70000, 100, MPI_BYTE, next, 1, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Irecv(in, bytes, MPI_CHAR, previous, 2, MPI_COMM_WORLD, requests);
-    MPI_Isend(out, bytes, MPI_CHAR, next, 2, MPI_COMM_WORLD, requests + 1);
+    MPI_Irecv(in, bytes, MPI_BYTE, previous, 2, MPI_COMM_WORLD, requests);
+    MPI_Isend(out, bytes, MPI_BYTE, next, 2, MPI_COMM_WORLD, requests + 1);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     verify(in, bytes, previous, turn, wrong);
-    MPI_Irecv(in, bytes, MPI_CHAR, previous, 3, MPI_COMM_WORLD, requests);
-    MPI_Isend(out, bytes, MPI_CHAR, next, 3, MPI_COMM_WORLD, requests + 1);
+    MPI_Irecv(in, bytes, MPI_BYTE, previous, 3, MPI_COMM_WORLD, requests);
+    MPI_Isend(out, bytes, MPI_BYTE, next, 3, MPI_COMM_WORLD, requests + 1);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     verify(in, bytes, previous, turn, wrong);
-    MPI_Recv(in + 70000, 100, MPI_CHAR, previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(in + 70000, 100, MPI_BYTE, previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     verify(in + 70000, 100, previous, turn + 50, wrong);
   }
 }
 
 /// Two calls that are no such pair.
-__global__ void two_of_a_kind(char *out, char *in, int bytes, int rank, int next, int previous,
-                              int *wrong) {
+__global__ void two_of_a_kind(unsigned char *out, unsigned char *in, int bytes, int rank, int next,
+                              int previous, int *wrong) {
   MPI_Request sends[2], receives[2];
   for (int turn = 0; turn < turns; ++turn) {
     fill(out, 2 * bytes, rank, turn);
-    MPI_Isend(out, bytes, MPI_CHAR, next, 1, MPI_COMM_WORLD, sends);
-    MPI_Isend(out + bytes, bytes, MPI_CHAR, next, 2, MPI_COMM_WORLD, sends + 1);
+    MPI_Isend(out, bytes, MPI_BYTE, next, 1, MPI_COMM_WORLD, sends);
+    MPI_Isend(out + bytes, bytes, MPI_BYTE, next, 2, MPI_COMM_WORLD, sends + 1);
     MPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
-    MPI_Irecv(in, bytes, MPI_CHAR, previous, 1, MPI_COMM_WORLD, receives);
-    MPI_Irecv(in + bytes, bytes, MPI_CHAR, previous, 2, MPI_COMM_WORLD, receives + 1);
+    MPI_Irecv(in, bytes, MPI_BYTE, previous, 1, MPI_COMM_WORLD, receives);
+    MPI_Irecv(in + bytes, bytes, MPI_BYTE, previous, 2, MPI_COMM_WORLD, receives + 1);
     MPI_Waitall(2, receives, MPI_STATUSES_IGNORE);
     verify(in, 2 * bytes, previous, turn, wrong);
   }
 }
 
-__global__ void truncates(char *out, char *in, int rank, int other) {
+__global__ void truncates(unsigned char *out, unsigned char *in, int rank, int other) {
   MPI_Request requests[2];
-  MPI_Irecv(in, 8, MPI_CHAR, other, 1, MPI_COMM_WORLD, requests);
-  MPI_Isend(out, rank == 0 ? 12 : 8, MPI_CHAR, other, 1, MPI_COMM_WORLD, requests + 1);
+  MPI_Irecv(in, 8, MPI_BYTE, other, 1, MPI_COMM_WORLD, requests);
+  MPI_Isend(out, rank == 0 ? 12 : 8, MPI_BYTE, other, 1, MPI_COMM_WORLD, requests + 1);
   // CHECK: gmpi: rank 1: MPI_Irecv at {{.*}}left_pair.cu:[[@LINE+1]]: the message is longer than the receive's buffer
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
@@ -94,7 +78,7 @@ __global__ void truncates(char *out, char *in, int rank, int other) {
 int main(int argc, char **argv) {
   test::begin(&argc, &argv);
   const int rank = test::rank, next = test::next(), previous = test::previous();
-  test::Array<char> out(1 << 18), in(1 << 18);
+  test::Array<unsigned char> out(1 << 18), in(1 << 18);
   test::Array<int> wrong(1);
   for (int bytes : {8, 0, 3, 232, 236, 5000, 9001, 65536})
     for (int blocks : {1, 3}) {

@@ -10,26 +10,12 @@
 // way.)
 // SHORT-DAG: gmpi: rank 0: {{7[0-9]}} calls of grids were left to the next one; waits made {{[67][0-9]}} of them at once
 // SHORT-DAG: {{^}}ok{{$}}
-#include "Inputs/check.h"
+#include "Inputs/messages.h"
 
 #include <cstring>
 
+using test::fill, test::verify;
 constexpr int turns = 12, many = 40;
-
-__device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ int numbers() { return gridDim.x * blockDim.x; }
-__device__ unsigned char value(int rank, int turn, int i) {
-  return static_cast<unsigned char>(rank * 101 + turn * 37 + i * 7 + i / 251);
-}
-__device__ void fill(unsigned char *out, int bytes, int rank, int turn) {
-  for (int i = number(); i < bytes; i += numbers())
-    out[i] = value(rank, turn, i);
-}
-__device__ void verify(const unsigned char *in, int bytes, int rank, int turn, int *wrong) {
-  for (int i = number(); i < bytes; i += numbers())
-    if (in[i] != value(rank, turn, i))
-      atomicAdd(wrong, 1);
-}
 
 /// `way`: how the receive is waited for. The message is overwritten at once then.
 __global__ void exchange(unsigned char *out, unsigned char *in, int bytes, int way, int rank, int next,

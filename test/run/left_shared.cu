@@ -3,14 +3,11 @@
 // announced, one way and both, with blocks that lack threads, and while others are at it.
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 %ranks 1-3 %t
-#include "Inputs/check.h"
+#include "Inputs/messages.h"
 
-constexpr int most = 14, turns = test::thread_sanitizer ? 1 : 4, apart = 1 << 17;
+using test::fill, test::Shape, test::verify;
+constexpr int most = Shape::most, turns = test::thread_sanitizer ? 1 : 4;
 
-/// Messages of an exchange: their bytes, and how far from an address for 16 bytes each begins.
-struct Shape {
-  int count, shift, bytes[most];
-};
 constexpr Shape shapes[] = {
     {2, 0, {65536, 65536}},
     {3, 8, {65536, 12, 60000}},
@@ -19,26 +16,6 @@ constexpr Shape shapes[] = {
     {5, 0, {65536, 70000, 50000, 100000, 30000}},
     {14, 16, {10000, 20000, 30000, 40000, 50000, 0, 65536, 1, 65536, 12288, 12289, 24576, 24580, 4}},
 };
-
-__device__ unsigned char value(int rank, int turn, int message, int i) {
-  return static_cast<unsigned char>(rank * 101 + turn * 37 + message * 11 + i * 7 + i / 251);
-}
-__device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ int numbers() { return gridDim.x * blockDim.x; }
-__device__ void fill(unsigned char *out, const Shape &shape, int rank, int turn) {
-  for (int j = 0; j < shape.count; ++j)
-    for (int i = number(); i < shape.bytes[j]; i += numbers())
-      out[j * apart + shape.shift + i] = value(rank, turn, j, i);
-}
-__device__ void verify(unsigned char *in, const Shape &shape, int rank, int turn, int *wrong) {
-  for (int j = 0; j < shape.count; ++j)
-    for (int i = number(); i < shape.bytes[j]; i += numbers()) {
-      unsigned char &its = in[j * apart + shape.shift + i];
-      if (its != value(rank, turn, j, i))
-        atomicAdd(wrong, 1);
-      its = 0;
-    }
-}
 
 /// Both ways. The threads from number `leaving` on of the last block leave before.
 __global__ void exchange(unsigned char *out, unsigned char *in, Shape shape, int leaving, int rank,
@@ -50,10 +27,10 @@ __global__ void exchange(unsigned char *out, unsigned char *in, Shape shape, int
     if (leaving == 1000)
       fill(out, shape, rank, turn);
     for (int j = 0; j < shape.count; ++j)
-      MPI_Irecv(in + j * apart + shape.shift, shape.bytes[j], MPI_BYTE, previous, j, MPI_COMM_WORLD,
+      MPI_Irecv(in + shape.begin(j), shape.bytes[j], MPI_BYTE, previous, j, MPI_COMM_WORLD,
                 requests + j);
     for (int j = 0; j < shape.count; ++j)
-      MPI_Isend(out + j * apart + shape.shift, shape.bytes[j], MPI_BYTE, next, j, MPI_COMM_WORLD,
+      MPI_Isend(out + shape.begin(j), shape.bytes[j], MPI_BYTE, next, j, MPI_COMM_WORLD,
                 requests + shape.count + j);
     MPI_Waitall(2 * shape.count, requests, MPI_STATUSES_IGNORE);
     if (leaving == 1000)
@@ -75,12 +52,12 @@ __global__ void one_way(unsigned char *out, unsigned char *in, Shape shape, int 
     if (turn % 2 == rank % 2) {
       fill(out, shape, rank, turn);
       for (int j = 0; j < shape.count; ++j)
-        MPI_Isend(out + j * apart + shape.shift, shape.bytes[j], MPI_BYTE, other, j, MPI_COMM_WORLD,
+        MPI_Isend(out + shape.begin(j), shape.bytes[j], MPI_BYTE, other, j, MPI_COMM_WORLD,
                   requests + j);
       MPI_Waitall(shape.count, requests, MPI_STATUSES_IGNORE);
     } else {
       for (int j = 0; j < shape.count; ++j)
-        MPI_Irecv(in + j * apart + shape.shift, shape.bytes[j], MPI_BYTE, other, j, MPI_COMM_WORLD,
+        MPI_Irecv(in + shape.begin(j), shape.bytes[j], MPI_BYTE, other, j, MPI_COMM_WORLD,
                   requests + j);
       MPI_Waitall(shape.count, requests, MPI_STATUSES_IGNORE);
       verify(in, shape, other, turn, wrong);
@@ -91,7 +68,7 @@ __global__ void one_way(unsigned char *out, unsigned char *in, Shape shape, int 
 int main(int argc, char **argv) {
   test::begin(&argc, &argv);
   const int rank = test::rank, next = test::next(), previous = test::previous();
-  test::Array<unsigned char> out(most * apart), in(most * apart);
+  test::Array<unsigned char> out(most * Shape::apart), in(most * Shape::apart);
   test::Array<int> wrong(1);
   const auto check = [&](const Shape &shape, const char *what) {
     test::synchronize();

@@ -61,7 +61,7 @@ namespace grid {
 GMPI_STUB_WTIME
 
 /// Of calls behind which another of the grid's comes at once, as the translator has seen: these may
-/// be left to that one. (Templates: of few functions such calls are.)
+/// be left to that one. (Templates, since few functions have a way to be left.)
 namespace followed {
 #define GMPI_FOLLOWED_blocking(name, roles)                                                        \
   template <class = void>                                                                          \
