@@ -256,6 +256,7 @@ void launch(bench::Bench &);
 void attribute(bench::Bench &);
 void ksync(bench::Bench &);
 void pingpong(bench::Bench &);
+void exchange(bench::Bench &);
 void bandwidth(bench::Bench &);
 void msgrate(bench::Bench &);
 void overlap(bench::Bench &);

@@ -33,6 +33,8 @@ constexpr Experiment experiments[] = {
      experiments::ksync},
     {"pingpong", "a message to the other kernel and back, by size", 2, 2,
      "min max blocks threads compute", experiments::pingpong},
+    {"exchange", "messages each way, by the calls that trade them, and by size", 2, 2,
+     "min max blocks threads messages", experiments::exchange},
     {"bandwidth", "windows of messages, GB/s by size", 2, 2, "min max blocks threads window",
      experiments::bandwidth},
     {"msgrate", "8-byte messages a second by number of threads", 2, 2, "blocks threads",
@@ -63,6 +65,7 @@ constexpr Option known_options[] = {
     {"blocks", "blocks of a grid", 1, 65535},
     {"threads", "threads of a block", 1, 512},
     {"window", "messages under way at a time", 1, 64},
+    {"messages", "messages each way, instead of 1 and then 6", 1, 16},
     {"size", "points of a stencil in each dimension", 1, 1024},
     {"compute", "microseconds that a kernel computes", 0, 1e6, "us"},
 };

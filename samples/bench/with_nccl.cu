@@ -53,6 +53,16 @@ void nccl::all_reduce(const double *from, double *to, std::size_t count, cudaStr
   check(ncclAllReduce(from, to, count, ncclDouble, ncclSum, communicator(), stream));
 }
 
+void nccl::exchange(const char *from, char *to, std::size_t bytes, int messages, int peer,
+                    cudaStream_t stream) {
+  check(ncclGroupStart());
+  for (int k = 0; k < messages; ++k) {
+    send(from + k * bytes, bytes, peer, stream);
+    receive(to + k * bytes, bytes, peer, stream);
+  }
+  check(ncclGroupEnd());
+}
+
 void nccl::all_to_all(const double *from, double *to, std::size_t count, int ranks,
                       cudaStream_t stream) {
   check(ncclGroupStart());
@@ -71,6 +81,7 @@ void nccl::send(const void *, std::size_t, int, cudaStream_t) {}
 void nccl::receive(void *, std::size_t, int, cudaStream_t) {}
 void nccl::broadcast(void *, std::size_t, int, cudaStream_t) {}
 void nccl::all_reduce(const double *, double *, std::size_t, cudaStream_t) {}
+void nccl::exchange(const char *, char *, std::size_t, int, int, cudaStream_t) {}
 void nccl::all_to_all(const double *, double *, std::size_t, int, cudaStream_t) {}
 
 #endif

@@ -16,6 +16,9 @@ void receive(void *device, std::size_t bytes, int peer, cudaStream_t stream);
 void broadcast(void *device, std::size_t bytes, int root, cudaStream_t stream);
 /// The sum of doubles.
 void all_reduce(const double *from, double *to, std::size_t count, cudaStream_t stream);
+/// So many messages of `bytes` each way at once, one behind the other in memory.
+void exchange(const char *from, char *to, std::size_t bytes, int messages, int peer,
+              cudaStream_t stream);
 /// `count` doubles for each rank, and from each.
 void all_to_all(const double *from, double *to, std::size_t count, int ranks, cudaStream_t stream);
 
