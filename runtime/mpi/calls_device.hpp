@@ -623,6 +623,8 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
   namespace followed {                                                                             \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     static_assert(S == Scope::grid);                                                               \
+    if (Function::name == Function::Recv && !peer::has_left())                                     \
+      return device::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                             \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     std::uint32_t number = quick::leave_quickly_##name(site, GMPI_LIST(GMPI_PASS, roles));         \

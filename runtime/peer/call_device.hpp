@@ -19,8 +19,8 @@ GMPI_OUT_OF_LINE void await_posts(State &state) {
   unlock(state);
 }
 
-/// Waits for a request that a kernel has made on such a communicator, of an MPI_Send that is left,
-/// too, or by MPI_Test looks at it once: then shared().result.flag tells whether it is done.
+/// Waits for a request that a kernel has made on such a communicator, of a call that is left and
+/// waits, too, or by MPI_Test looks at it once: then shared().result.flag tells whether it is done.
 template <class Team> GMPI_NOINLINE void complete(Team team, Call call, std::uint32_t index) {
   State &state = *context.peer;
   Share &shared = team.shared();
@@ -53,7 +53,7 @@ template <class Team> GMPI_NOINLINE void complete(Team team, Call call, std::uin
   const Comm &comm = *request.comm;
   int rank = request.rank, tag = request.tag;
   void *data = request.data;
-  if (call.function != Function::Send)
+  if (call.function != Function::Send && call.function != Function::Recv)
     call.function = request.sends ? Function::Isend : Function::Irecv;
   team.sync();
   finish_request(team, call, comm, index, rank, tag, data);

@@ -131,7 +131,7 @@ struct Series {
     }
   } left[32]; ///< by warp
   LeftCall call[most];
-  Site site[most]; ///< of MPI_Sends: where they stand
+  Site site[most]; ///< of MPI_Sends and MPI_Recvs: where they stand; line 0 of the others
 
   GMPI_HOST_DEVICE std::uint32_t count() const { return next - first; }
   /// All have been made.

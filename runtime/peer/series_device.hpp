@@ -6,7 +6,8 @@
 // for all of them, and know what these return without asking each other: each such call takes the
 // next of the requests that the launch has ready. A wait that is left is noted with its call, and
 // nothing but waits is left then. An MPI_Send is left with its wait: others that send may be left
-// behind it, but nothing that receives, maybe into its buffer. The block that makes the next call
+// behind it, but nothing that receives, maybe into its buffer. So is an MPI_Recv, behind calls that
+// only begin, and nothing but waits is left behind it. The block that makes the next call
 // makes those before it first, in their order; by then all blocks have arrived, so nobody reads the
 // requests while it puts others in their place. A request that is ready is an ordinary one
 // otherwise: whoever waits for it gives its slot back.
@@ -44,8 +45,10 @@ GMPI_DEVICE std::uint32_t sent_calls() {
 /// Whether a call to F may be left behind those. (What has been waited for is over before something
 /// else begins.)
 template <Function F> GMPI_DEVICE bool may_come_behind(std::uint32_t waited, std::uint32_t sent) {
-  return F == Function::Irecv ? waited == 0 : waited == sent;
+  return F == Function::Irecv || F == Function::Recv ? waited == 0 : waited == sent;
 }
+/// Whether its wait is left with it.
+template <Function F> constexpr bool waits_itself = F == Function::Send || F == Function::Recv;
 /// Whether this block is to make them now.
 GMPI_DEVICE bool is_behind_others() { return block_state().series.count() != 0; }
 
@@ -123,8 +126,8 @@ struct ItsMessage {
   }
 };
 template <Function F> GMPI_DEVICE ItsMessage message_of(const Arguments &a) {
-  static_assert(F == Function::Isend || F == Function::Irecv || F == Function::Send);
-  if constexpr (F != Function::Irecv)
+  static_assert(F == Function::Isend || F == Function::Irecv || waits_itself<F>);
+  if constexpr (F == Function::Isend || F == Function::Send)
     return {true,      const_cast<void *>(a.send_buffer), a.send_count, a.send_datatype, a.dest,
             a.send_tag};
   else
@@ -190,15 +193,14 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(Site site, const Argum
   if (number == none_is_ready)
     return lacks_request;
   note_call(series.call[place], known, message, number);
-  if constexpr (F == Function::Send)
-    series.site[place] = site;
+  series.site[place] = waits_itself<F> ? site : Site{};
   keep_ready(series, call, number);
   series.next = call + 1;
   GMPI_NO_UNROLL
   for (Series::Left &its : series.left) {
     its.next = series.next;
-    if constexpr (F == Function::Send)
-      its.add_wait(series.first, place, true);
+    if constexpr (waits_itself<F>)
+      its.add_wait(series.first, place, F == Function::Send);
   }
   return number;
 }
@@ -260,7 +262,9 @@ GMPI_DEVICE std::uint32_t look_up_ready(const LaunchState &launch, Series &serie
 template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
-  const auto is_over = [&] { return goes_nowhere(F, a) && !returns_to_global<F>(a); };
+  const auto is_over = [&] {
+    return goes_nowhere(F, a) && !returns_to_global<F>(a) && !(waits_itself<F> && wants_status(a));
+  };
   constexpr auto nobody = [] { return number_of_request(null_peer_request()); };
   if (series.room == 0)
     return is_over() ? nobody() : is_not_to_be_left;
@@ -273,12 +277,12 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const A
   std::uint32_t number = ready_of(series, call) ^ ready_entry(call, 0);
   // (All of it is looked at: each branch would wait for its own.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
-  const bool is_odd =
-      (F != Function::Send && !(is_local(a.new_request) | is_shared(a.new_request))) |
-      (message.rank < 0) | (message.count < 0) | is_local(message.data) | is_shared(message.data) |
-      (is_known & (message.bytes(known) > most_left));
-  const bool can = is_known & message.has_tag() & (place < Series::most) &
-                   may_come_behind<F>(before.waited_from(first), before.sent_from(first));
+  const bool fits = may_come_behind<F>(before.waited_from(first), before.sent_from(first));
+  const bool is_odd = (!waits_itself<F> && !(is_local(a.new_request) | is_shared(a.new_request))) |
+                      (F == Function::Recv && (!fits | wants_status(a))) | (message.rank < 0) |
+                      (message.count < 0) | is_local(message.data) | is_shared(message.data) |
+                      (is_known & (message.bytes(known) > most_left));
+  const bool can = is_known & message.has_tag() & (place < Series::most) & fits;
   const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
   const unsigned there = __ballot_sync(whole_warp, true);
   // (Another warp may be looking requests up: then some lanes have seen more than others.)
@@ -294,10 +298,10 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const A
       return cannot_be_left;
   }
   // Each lane writes it, and sees that at its next call.
-  if constexpr (F == Function::Send) {
+  if constexpr (waits_itself<F>) {
     Series::Left now = before;
     now.next = call + 1;
-    now.add_wait(first, place, true);
+    now.add_wait(first, place, F == Function::Send);
     left = now;
   } else {
     left.next = call + 1;
@@ -305,8 +309,7 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const A
   if ((there & ((1u << lane) - 1)) == 0 && series.next == call &&
       atomicCAS(&series.next, call, call + 1) == call) {
     note_call(series.call[place], known, message, number);
-    if constexpr (F == Function::Send)
-      series.site[place] = site;
+    series.site[place] = waits_itself<F> ? site : Site{};
   }
   return number;
 }

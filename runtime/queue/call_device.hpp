@@ -267,7 +267,7 @@ template <class Team> GMPI_DEVICE CallResult end_replied(Team &team, const Buffe
 }
 
 /// The same of complete() for a request whose message goes from kernel to kernel. `function`: Wait
-/// or Test, or Send, where the request is a left one's.
+/// or Test, or Send or Recv, where the request is a left one's.
 template <class CallerTeam>
 GMPI_DEVICE CallResult complete_peer(const CallerTeam &caller, std::uint32_t index,
                                      MPI_Request request, Function function, Site site) {
@@ -614,18 +614,21 @@ template <Scope S, Function F> GMPI_DEVICE Begun begun_by_arriving(BlockState &b
 /// left. All of the block that makes the next one.
 template <class = void> GMPI_NOINLINE void make_what_was_left(BlockTeam team, Site site) {
   const gmpi::peer::Series &series = block_state().series;
-  const std::uint32_t waited = peer::waited_calls(), sent = peer::sent_calls();
+  const std::uint32_t waited = peer::waited_calls();
   peer::make_series(team);
   GridTeam grid{team};
   GMPI_NO_UNROLL
   for (std::uint32_t those = waited; those != 0; those &= those - 1) {
     const std::uint32_t place = __ffs(static_cast<int>(those)) - 1;
     const gmpi::peer::LeftCall &call = series.call[place];
-    const bool by_send = (sent >> place & 1) != 0;
+    const Site own = series.site[place];
+    const bool waits_itself = own.line != 0;
+    const Function function = !waits_itself ? Function::Wait
+                              : call.sends  ? Function::Send
+                                            : Function::Recv;
     const std::uint32_t slot = call.slot;
-    const Site its = by_send ? series.site[place] : site;
     team.sync(); // all have read it
-    complete_peer(grid, slot, {}, by_send ? Function::Send : Function::Wait, its);
+    complete_peer(grid, slot, {}, function, waits_itself ? own : site);
     team.sync();
   }
 }

@@ -1,5 +1,5 @@
 // What may stand between a call and the next: what ends soon, whatever other threads do. Functions are
-// looked into where they are constexpr.
+// looked into.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none in.cu -o out.cu
 // RUN: FileCheck --input-file=out.cu check
@@ -24,11 +24,22 @@ __device__ constexpr int counted(int d) {
 }
 __device__ constexpr int recursive(int d) { return d ? recursive(d - 1) : 0; }
 __device__ int other(int d) { return d; }
+template <class T> __device__ T twofold(T d) { return other(d) + d; }
+__device__ void unseen();
+__device__ int fenced(int d) {
+  if (d == 7)
+    __threadfence();
+  return d;
+}
 struct Guard {
   __device__ ~Guard() { __threadfence(); }
 };
 struct Made {
-  __device__ Made(int) {}
+  int n, m;
+  __device__ Made(int n) : n(n) { m = n; }
+};
+struct MadeLate {
+  __device__ MadeLate(int) { __syncthreads(); }
 };
 __device__ int *volatile seen;
 
@@ -44,6 +55,7 @@ __global__ void passes(int *b, int n) {
   Point p(1, n);
   int sum = static_cast<int>(p.y + 0.5) + (n > 2 ? 1 : 0) + int(sizeof(Plain)) + tag(1) + int(i);
   static_assert(sizeof(int) == 4, "");
+  Made made(other(sum) + twofold(sum));
   if (__builtin_expect(sum == 0, 0))
     ++sum;
   MPI_Wait(&r, MPI_STATUS_IGNORE);
@@ -65,9 +77,9 @@ __global__ void stops(int *b, double x) {
   MPI_Irecv(b, 1, MPI_INT, 1, 25, MPI_COMM_WORLD, &r);
   asm("// nothing");
   MPI_Irecv(b, 1, MPI_INT, 1, 26, MPI_COMM_WORLD, &r);
-  other(1);
+  fenced(1);
   MPI_Irecv(b, 1, MPI_INT, 1, 27, MPI_COMM_WORLD, &r);
-  MPI_Irecv(b, 1, MPI_INT, other(1), 28, MPI_COMM_WORLD, &r);
+  MPI_Irecv(b, 1, MPI_INT, fenced(1), 28, MPI_COMM_WORLD, &r);
   sum += counted(9);
   MPI_Irecv(b, 1, MPI_INT, 1, 29, MPI_COMM_WORLD, &r);
   sum += recursive(9);
@@ -80,11 +92,13 @@ __global__ void stops(int *b, double x) {
   MPI_Irecv(b, 1, MPI_INT, 1, 32, MPI_COMM_WORLD, &r);
   Guard();
   MPI_Irecv(b, 1, MPI_INT, 1, 33, MPI_COMM_WORLD, &r);
-  Made made(1);
+  MadeLate late(1);
   MPI_Irecv(b, 1, MPI_INT, 1, 34, MPI_COMM_WORLD, &r);
   delete new int;
   MPI_Irecv(b, 1, MPI_INT, 1, 35, MPI_COMM_WORLD, &r);
   x = sqrt(x);
+  MPI_Irecv(b, 1, MPI_INT, 1, 36, MPI_COMM_WORLD, &r);
+  unseen();
   MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 //--- check
@@ -101,7 +115,7 @@ CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 24,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 25,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 26,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 27,
-CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} other(1), 28,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} fenced(1), 28,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 29,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 30,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 31,
@@ -109,3 +123,4 @@ CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 32,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 33,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 34,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 35,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 36,

@@ -41,7 +41,7 @@ template <class T> __device__ void together(T *b) {
 }
 struct Counted {
   int n;
-  __device__ Counted() : n(0) {}
+  __device__ Counted() : n(0) { __threadfence(); }
 };
 template <class T> __device__ void apart(T *b) {
   MPI_Request r;

@@ -20,6 +20,19 @@ struct Halo {
     MPI_Wait(&r, MPI_STATUS_IGNORE);
   }
 };
+struct Faces {
+  int *cells, n, peer[2];
+  __device__ int *face(int side) const { return cells + offset(side); }
+  __device__ int offset(int side) const { return this->n * side + peer[0]; }
+  __device__ int operator()(int side) const { return n * side; }
+  __device__ int first() const { return cells[0]; }
+  __device__ void count() { ++n; }
+};
+struct Sides {
+  Faces faces;
+  __device__ int *side(int d) const { return faces.face(d); }
+};
+__device__ int *face_of(const Faces &faces, int side) { return faces.face(side); }
 __constant__ int tags[2];
 __device__ int counter;
 
@@ -34,6 +47,29 @@ __global__ void own(int *b, Halo halo, const int *__restrict__ peers) {
   MPI_Isend(b, 1, MPI_INT, local[0] == 1 ? local[1] : either, 23, MPI_COMM_WORLD, &r);
   MPI_Wait(&r, MPI_STATUS_IGNORE);
   halo.exchange();
+}
+__global__ void objects(Faces faces, Sides sides) { // the thread's own, and what their functions read
+  MPI_Request r;
+  MPI_Irecv(faces.face(0), faces(1), MPI_INT, 1, 50, MPI_COMM_WORLD, &r);
+  MPI_Isend(faces.face(1), 1, MPI_INT, faces.offset(1), 51, MPI_COMM_WORLD, &r);
+  faces.count();
+  Faces copy = faces;
+  MPI_Isend(copy.face(1), 1, MPI_INT, sides.faces.offset(1), 52, MPI_COMM_WORLD, &r);
+  MPI_Isend(sides.side(1), 1, MPI_INT, 1, 53, MPI_COMM_WORLD, &r);
+  MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+__global__ void objects_of_others(Faces faces, Faces *several) {
+  MPI_Request r;
+  const Faces &other = *several;
+  MPI_Irecv(faces.face(0), 1, MPI_INT, 1, 60, MPI_COMM_WORLD, &r);
+  MPI_Irecv(several->face(0), 1, MPI_INT, 1, 61, MPI_COMM_WORLD, &r);
+  MPI_Irecv(several[1].face(0), 1, MPI_INT, 1, 62, MPI_COMM_WORLD, &r);
+  MPI_Irecv(other.face(0), 1, MPI_INT, 1, 63, MPI_COMM_WORLD, &r);
+  MPI_Irecv(face_of(faces, 0), 1, MPI_INT, 1, 64, MPI_COMM_WORLD, &r);
+  MPI_Irecv(faces.cells, faces.first(), MPI_INT, 1, 65, MPI_COMM_WORLD, &r);
+  MPI_Irecv(faces.cells, (*several)(1), MPI_INT, 1, 66, MPI_COMM_WORLD, &r);
+  several->count();
+  MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 __global__ void others(int *b, int *n, Halo *halo) {
   MPI_Request r;
@@ -68,6 +104,17 @@ CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} halo.peer[1], tags[1],
 CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} peers[2], 21,
 CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 1, 22,
 CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 23,
+CHECK: ::gmpi::grid::followed::MPI_Irecv({{[{].*}} 1, 50,
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 51,
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 52,
+CHECK: ::gmpi::grid::followed::MPI_Isend({{[{].*}} 1, 53,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 60,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 61,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 62,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 63,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 64,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 65,
+CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 66,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 30,
 CHECK: ::gmpi::grid::MPI_Isend({{[{].*}} 1, 31,
 CHECK: ::gmpi::grid::MPI_Irecv({{[{].*}} 1, 32,

@@ -11,6 +11,7 @@
 #include "clang/Analysis/CFG.h"
 #include "clang/Basic/Builtins.h"
 #include "clang/Lex/Lexer.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace gmpi::translate {
 
@@ -110,25 +111,28 @@ bool isReadOnlyParameter(const Expr *E) {
   return Name && isa<ParmVarDecl>(Name->getDecl()) && isReadOnly(Name->getDecl());
 }
 
-bool isOwn(const Expr *E) {
+/// `OwnThis`: the object whose member function it stands in is.
+bool isOwn(const Expr *E, bool OwnThis = false) {
   E = E->IgnoreParens();
   if (const auto *Name = dyn_cast<DeclRefExpr>(E))
     return isOwn(Name->getDecl());
   if (const auto *Member = dyn_cast<MemberExpr>(E))
-    return !Member->isArrow() && isOwn(Member->getBase());
+    return Member->isArrow() ? OwnThis && isa<CXXThisExpr>(Member->getBase()->IgnoreParenImpCasts())
+                             : isOwn(Member->getBase(), OwnThis);
   if (const auto *Element = dyn_cast<ArraySubscriptExpr>(E)) {
     const auto *Array = dyn_cast<CastExpr>(Element->getBase()->IgnoreParens());
     if (Array && Array->getCastKind() == CK_LValueToRValue) // a pointer
       return isReadOnlyParameter(Array->getSubExpr()->IgnoreParens());
-    return Array && Array->getCastKind() == CK_ArrayToPointerDecay && isOwn(Array->getSubExpr());
+    return Array && Array->getCastKind() == CK_ArrayToPointerDecay &&
+           isOwn(Array->getSubExpr(), OwnThis);
   }
   if (const auto *Cast = dyn_cast<CastExpr>(E); Cast && Cast->getCastKind() == CK_NoOp)
-    return isOwn(Cast->getSubExpr());
+    return isOwn(Cast->getSubExpr(), OwnThis);
   if (const auto *Choice = dyn_cast<ConditionalOperator>(E)) // of two variables
-    return isOwn(Choice->getTrueExpr()) && isOwn(Choice->getFalseExpr());
+    return isOwn(Choice->getTrueExpr(), OwnThis) && isOwn(Choice->getFalseExpr(), OwnThis);
   if (isa<UnaryOperator, BinaryOperator>(E)) { // `++i` and `i = 0` are variables, too
     auto Accessed = accessedBy(E);
-    return !Accessed.empty() && isOwn(Accessed.front());
+    return !Accessed.empty() && isOwn(Accessed.front(), OwnThis);
   }
   return isa<MaterializeTemporaryExpr>(E);
 }
@@ -159,12 +163,12 @@ public:
     if (const auto *E = dyn_cast<Expr>(S);
         E && (E->getType().isVolatileQualified() || E->getType()->isAtomicType()))
       return false;
-    if (!llvm::all_of(accessedBy(S), [](const Expr *E) { return isOwn(E); }))
+    if (!llvm::all_of(accessedBy(S), [this](const Expr *E) { return isOwn(E, OwnThis); }))
       return false;
     if (const auto *E = dyn_cast<CallExpr>(S))
       return isQuickCall(E);
     if (const auto *E = dyn_cast<CXXConstructExpr>(S))
-      return E->getConstructor()->isTrivial() || isQuick(E->getConstructor());
+      return E->getConstructor()->isTrivial() || isQuick(E->getConstructor(), true);
     if (const auto *Declaration = dyn_cast<DeclStmt>(S))
       return llvm::all_of(Declaration->decls(), [](const Decl *D) {
         const auto *V = dyn_cast<VarDecl>(D);
@@ -195,22 +199,28 @@ private:
     const auto &Builtins = Context.BuiltinInfo;
     if (unsigned Id = Callee->getBuiltinID(); Id && !Builtins.isPredefinedLibFunction(Id))
       return Builtins.isConst(Id);
-    return Callee->isTrivial() || isQuick(Callee);
+    return Callee->isTrivial() || isQuick(Callee, isOfOwn(E));
+  }
+  /// A member function's call: whether the object is the thread's own.
+  bool isOfOwn(const CallExpr *E) const {
+    if (const auto *Call = dyn_cast<CXXMemberCallExpr>(E)) {
+      const Expr *Object = Call->getImplicitObjectArgument()->IgnoreParenImpCasts();
+      if (Object->getType()->isPointerType()) // ->
+        return isa<CXXThisExpr>(Object) && OwnThis;
+      return isOwn(Object, OwnThis);
+    }
+    return isa<CXXOperatorCallExpr>(E) && E->getNumArgs() != 0 && isOwn(E->getArg(0), OwnThis);
   }
 
-  /// Looks into constexpr functions, and those by which Clang's headers read threadIdx and the
-  /// like.
-  bool isQuick(const FunctionDecl *Function) {
+  /// Looks into functions.
+  bool isQuick(const FunctionDecl *Function, bool OfOwn) {
     const FunctionDecl *Definition = definitionOf(Function);
     if (!Definition || Definition->isDependentContext() || isLambda(Definition))
       return false;
-    bool ReadsIndex =
-        Definition->getIdentifier() && Definition->getName().starts_with("__fetch_builtin_");
-    if (!Definition->isConstexpr() && !ReadsIndex)
-      return false;
-    auto [Slot, New] = Known.try_emplace(Definition, false); // what calls itself
+    auto [Slot, New] = Known.try_emplace({Definition, OfOwn}, false); // what calls itself
     if (!New)
       return Slot->second;
+    llvm::SaveAndRestore<bool> Inside(OwnThis, OfOwn);
     auto Graph = graphOf(Definition, Context);
     auto Look = [this](const CFGElement &E) { return isQuick(E) ? Step::Passes : Step::Stops; };
     auto Never = [](const Stmt *) { return false; };
@@ -219,12 +229,19 @@ private:
   }
 
   ASTContext &Context;
-  std::map<const FunctionDecl *, bool> Known;
+  std::map<std::pair<const FunctionDecl *, bool>, bool> Known; ///< by function, and OwnThis in it
+  bool OwnThis = false; ///< in the function that is looked into
 };
 
+/// Whether it only begins something.
+bool begins(const ScopedCall &Call) { return Call.Function == "Irecv" || Call.Function == "Isend"; }
+/// Whether its wait is left with it.
+bool isBlocking(const ScopedCall &Call) {
+  return Call.Function == "Send" || Call.Function == "Recv";
+}
+
 bool mayBeLeft(const ScopedCall &Call) {
-  return Call.Value == Scope::Grid && (Call.Function == "Irecv" || Call.Function == "Isend" ||
-                                       Call.Function == "Send" || Call.Function == "Wait");
+  return Call.Value == Scope::Grid && (begins(Call) || isBlocking(Call) || Call.Function == "Wait");
 }
 
 /// Whether statements can be put behind it: its text stands in a file, not in a macro's body.
@@ -267,7 +284,7 @@ public:
           return;
         }
       for (auto [Loc, Is] : Followed)
-        if (!Is && Calls[Loc]->Function == "Send")
+        if (!Is && isBlocking(*Calls[Loc]))
           MadeAtOnce.insert(Loc);
     } while (MadeAtOnce.size() != Before);
     for (ScopedCall &Call : S.Calls)
@@ -295,18 +312,17 @@ private:
   }
 
   /// What an MPI_Send is left to receives nothing by itself: that may go into the same buffer. What
-  /// a wait is left to waits, too: else it is over before. And an MPI_Send that is not left itself
-  /// takes nothing.
+  /// a wait or an MPI_Recv is left to waits, too: else they are over before. And an MPI_Send or
+  /// MPI_Recv that is not left itself takes nothing.
   bool takesWhatIsLeft(const ScopedCall &Call, const ScopedCall &Left) const {
-    if (Call.Value != Scope::Grid)
+    if (Call.Value != Scope::Grid || MadeAtOnce.count(Call.Loc))
       return false;
     if (Call.Function == "Wait" || Call.Function == "Waitall")
       return true;
-    if (Call.Function == "Irecv")
-      return Left.Function == "Irecv" || Left.Function == "Isend";
-    if (Call.Function == "Send" && MadeAtOnce.count(Call.Loc))
-      return false;
-    return (Call.Function == "Isend" || Call.Function == "Send") && Left.Function != "Wait";
+    if (Call.Function == "Irecv" || Call.Function == "Recv")
+      return begins(Left);
+    return (Call.Function == "Isend" || Call.Function == "Send") &&
+           (begins(Left) || Left.Function == "Send");
   }
 
   struct Place {
@@ -329,14 +345,29 @@ private:
     return Result;
   }
 
-  /// It stands alone. What a wait that is left returns is not known yet, so nobody looks at it; and
-  /// a message from or to a thread's own variable the runtime does not leave.
+  /// It stands alone. What one that is left and waits returns is not known yet, so nobody looks at
+  /// it; and a message from or to a thread's own variable the runtime does not leave, nor an
+  /// MPI_Recv from any rank, or with a status.
   bool canBeLeft(const Place &At) {
-    if (step((*At.Block)[At.Element]) != Step::Arrives)
+    const ScopedCall &Call = *callAt(At.Call);
+    const auto *E = cast<CallExpr>(At.Call);
+    if (!standsAlone(E) || MadeAtOnce.count(Call.Loc))
       return false;
-    return callAt(At.Call)->Function == "Wait"
-               ? isDiscarded(At.Call)
-               : !isAddressOfOwn(cast<CallExpr>(At.Call)->getArg(0));
+    if (Call.Function == "Wait")
+      return isDiscarded(E);
+    if (isAddressOfOwn(E->getArg(0)))
+      return false;
+    return Call.Function != "Recv" ||
+           (isDiscarded(E) && !isNegative(E->getArg(3)) && isLiteral(E->getArg(6)));
+  }
+  /// As MPI_ANY_SOURCE is.
+  bool isNegative(const Expr *E) const {
+    Expr::EvalResult Value;
+    return E->EvaluateAsInt(Value, Context) && Value.Val.getInt().isNegative();
+  }
+  /// As MPI_STATUS_IGNORE is.
+  static bool isLiteral(const Expr *E) {
+    return isa<IntegerLiteral, CXXNullPtrLiteralExpr, GNUNullExpr>(E->IgnoreParenCasts());
   }
 
   bool isFollowed(const CFG &Graph, const Place &At) {
@@ -347,9 +378,10 @@ private:
 
   /// Whether it is followed if what has been left is made behind a loop or condition that the call
   /// stands in: as late as can be. All threads come there that have made the call, but those that
-  /// have left. (One MPI_Send alone is sooner made than left, and what has been left then.)
+  /// have left. (One MPI_Send or MPI_Recv alone is sooner made than left, and what has been left
+  /// then.)
   bool isMade(const CFG &Graph, const Place &At, Specialisation &Into) {
-    if (HasLabels)
+    if (HasLabels || callAt(At.Call)->Function == "Recv")
       return false;
     // With what comes behind each; inner ones first.
     std::vector<std::pair<const Stmt *, const Stmt *>> Around;
@@ -444,15 +476,19 @@ private:
     auto Statement = Element.getAs<CFGStmt>();
     if (Statement && isBehindMaking(Statement->getStmt()))
       return Step::Arrives;
-    if (const ScopedCall *Call = callAt(Element)) {
-      const Stmt *E = Statement->getStmt(), *Whole = E;
-      while (isa_and_nonnull<Expr>(Parents->getParent(Whole)))
-        Whole = Parents->getParent(Whole);
-      bool Arrives =
-          takesWhatIsLeft(*Call, *callAt(From)) && Parents->getParent(Whole) && isAlone(Whole, E);
-      return Arrives ? Step::Arrives : Step::Stops;
-    }
+    if (const ScopedCall *Call = callAt(Element))
+      return takesWhatIsLeft(*Call, *callAt(From)) && standsAlone(Statement->getStmt())
+                 ? Step::Arrives
+                 : Step::Stops;
     return Code.isQuick(Element) ? Step::Passes : Step::Stops;
+  }
+
+  /// Whether what else a call's statement does is quick.
+  bool standsAlone(const Stmt *Call) {
+    const Stmt *Whole = Call;
+    while (isa_and_nonnull<Expr>(Parents->getParent(Whole)))
+      Whole = Parents->getParent(Whole);
+    return Parents->getParent(Whole) && isAlone(Whole, Call);
   }
 
   /// A making comes before a statement, not within: it is no end of a path that begins there.
@@ -473,7 +509,7 @@ private:
   QuickCode Code;
   std::map<SourceLocation, const ScopedCall *> Calls;
   std::map<SourceLocation, bool> Followed;
-  std::set<SourceLocation> MadeAtOnce; ///< MPI_Sends that are not
+  std::set<SourceLocation> MadeAtOnce; ///< MPI_Sends and MPI_Recvs that are not
   std::optional<ParentMap> Parents;
   std::vector<const Stmt *> Made; ///< statements before which a making comes
   const Stmt *From = nullptr;     ///< the call whose paths are looked at

@@ -1,7 +1,7 @@
-// Which nonblocking calls, MPI_Sends and waits of grid scope are followed: the runtime may leave
-// such a call to the next one, so that the blocks of the grid meet once for all of them. Where a
-// loop or a condition with such calls ends, and none is sure to come at once, what has been left is
-// made: a making.
+// Which nonblocking calls, MPI_Sends, MPI_Recvs and waits of grid scope are followed: the runtime
+// may leave such a call to the next one, so that the blocks of the grid meet once for all of them.
+// Where a loop or a condition with such calls ends, and none is sure to come at once, what has been
+// left is made: a making.
 //
 // Invariant: from just behind a followed call, every path of its function comes to a making, or to
 // another call of grid scope that takes what was left, and nothing on the way waits for anybody,
