@@ -710,7 +710,7 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
   a.requests = requests;
   a.statuses = statuses;
   const Begun begun = begin_together<Function::Waitall, Scope::grid>(
-      site, a, [] {}, [] { return false; }, [] {},
+      site, a, [] {}, [] { return false; }, [] { peer::prepare_pair(); },
       [] { return end_with_nobody<Function::Waitall, Scope::grid>(Arguments{}); });
   if (begun != Begun::answered)
     by_queue::MPI_Waitall<Scope::grid>(site, 0, requests, MPI_STATUSES_IGNORE, begun);
@@ -726,6 +726,8 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
       result.source = its.source;
       result.tag = its.tag;
       result.bytes = its.bytes;
+      if (its.source == gmpi::peer::LeftStatuses::is_result)
+        result = launch.result;
     }
     statuses[i] = make_status(result);
     requests[i] = MPI_REQUEST_NULL;

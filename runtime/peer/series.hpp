@@ -4,6 +4,8 @@
 
 #include "layout.hpp"
 
+#include <climits>
+
 namespace gmpi::peer {
 
 /// Requests that a launch has ready for such calls: all of its blocks know which is the next. In
@@ -19,6 +21,7 @@ struct ReadyRequests {
 /// What the calls have received that an MPI_Waitall with statuses has waited for. In a launch's
 /// LaunchState; written by the block that makes it, before the others go on.
 struct LeftStatuses {
+  static constexpr int is_result = INT_MIN; ///< as a source: the launch's result tells
   std::uint32_t next; ///< the calls are those before this number; 0: nothing has been written
   struct {
     int source, tag;

@@ -17,6 +17,7 @@
 
 namespace gmpi::device::peer {
 
+using gmpi::peer::LeftStatuses;
 using gmpi::peer::ReadyRequests;
 
 /// Where a call has no request; the last one where that is known before the block's threads meet.

@@ -35,14 +35,20 @@ GMPI_DEVICE void prepare_pair() {
   prepare_to_receive<Scope::grid>(call.comm->handle, call.rank);
 }
 
-/// Receives, once its other message has been sent. Returns over; or that all of the block are to
-/// carry a span; or nothing. The first warp, whole.
-GMPI_NOINLINE Begun receive_as_pair() {
+/// Whether a pair has been made.
+GMPI_DEVICE bool is_made_pair(Begun begun) {
+  return begun == Begun::over || begun == Begun::answered;
+}
+
+/// Receives, once its other message has been sent. Returns over, or answered where it `tells` what
+/// it has received, in the launch's result; or that all of the block are to carry a span; or
+/// nothing. The first warp, whole.
+template <bool tells> GMPI_NOINLINE Begun receive_as_pair() {
   BlockState &block = block_state();
   const LeftCall &call = receive_of_pair(block.series);
   const Begun begun = receive_short<Scope::grid, false>(
-      call.comm->handle, call.rank, call.tag, call.data, call.count, call.datatype, false);
-  if (begun == Begun::over || is_span(begun))
+      call.comm->handle, call.rank, call.tag, call.data, call.count, call.datatype, tells);
+  if (is_made_pair(begun) || is_span(begun))
     return begun;
   if (lane_index() == 0) {
     const Arrived &arrived = block.peer.arrived;
@@ -55,7 +61,7 @@ GMPI_NOINLINE Begun receive_as_pair() {
 }
 
 /// Sends, and receives if all that has been written. Returns as receive_as_pair(). The same warp.
-GMPI_NOINLINE Begun send_as_pair() {
+template <bool tells> GMPI_NOINLINE Begun send_as_pair() {
   Series &series = block_state().series;
   const LeftCall &call = send_of_pair(series), &receive = receive_of_pair(series);
   const Begun begun =
@@ -63,25 +69,25 @@ GMPI_NOINLINE Begun send_as_pair() {
           ? send_short<Scope::grid, false>(call.comm->handle, call.rank, call.tag, call.data,
                                            call.count, call.datatype, receive.rank, Begun::sent)
           : Begun::nothing;
-  return begun == Begun::sent ? receive_as_pair() : begun;
+  return begun == Begun::sent ? receive_as_pair<tells>() : begun;
 }
 
 /// Makes it, and tells the other blocks, if the first warp `may` and all is usual. All of the block
 /// that makes the wait, in whose number none is missing. Returns whether it has.
-GMPI_DEVICE bool exchange_pair(bool may) {
+template <bool tells> GMPI_DEVICE bool exchange_pair(bool may) {
   Begun begun = Begun::over;
   if (thread_index() < 32)
-    begun = may ? send_as_pair() : Begun::nothing;
+    begun = may ? send_as_pair<tells>() : Begun::nothing;
   begun = tell_all(begun);
   if (is_span(begun) && is_to_be_written(block_state().peer.span)) {
     begun == Begun::spanning ? write_span<Scope::grid, false>() : write_span<Scope::grid, true>();
     tell_of_span();
-    begun = tell_all(thread_index() < 32 ? receive_as_pair() : Begun::over);
+    begun = tell_all(thread_index() < 32 ? receive_as_pair<tells>() : Begun::over);
   }
   if (is_span(begun))
     begun =
         begun == Begun::spanning ? read_span<Scope::grid, false>() : read_span<Scope::grid, true>();
-  return begun == Begun::over;
+  return is_made_pair(begun);
 }
 
 } // namespace gmpi::device::peer

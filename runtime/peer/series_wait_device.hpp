@@ -373,7 +373,9 @@ GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *request
              ? begin_exchange_of<with_long>(*context.peer, block.series)
              : Begun::elsewhere;
 }
-/// Leaves to all blocks what has been received, by request. The same warp.
+/// Leaves to all blocks what has been received, by request; or, of a pair (`by_result`), that the
+/// launch's result will tell. The same warp.
+template <bool by_result>
 GMPI_DEVICE void note_statuses(const Series &series, LaunchState &launch, int count,
                                const MPI_Request *requests) {
   const std::uint32_t lane = lane_index();
@@ -385,7 +387,7 @@ GMPI_DEVICE void note_statuses(const Series &series, LaunchState &launch, int co
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < series.count(); ++i)
       if (const LeftCall &call = series.call[i]; call.slot == slot && !call.sends)
-        its = {call.rank, call.tag, call.carried};
+        its = {by_result ? LeftStatuses::is_result : call.rank, call.tag, call.carried};
   }
   if (lane == 0)
     launch.statuses.next = series.next;
@@ -404,7 +406,7 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
   const Begun begun = receive_left<with_long, shares>(state, series);
   if (begun == Begun::answered) {
     if (requests != nullptr)
-      note_statuses(series, *block.launch, requests_count, requests);
+      note_statuses<false>(series, *block.launch, requests_count, requests);
     if constexpr (with_long)
       end_landed(state, series);
     end_series(state, series, *block.launch);
@@ -461,6 +463,42 @@ GMPI_NOINLINE bool are_pair_as_warp(int count, const MPI_Request *requests) {
   return are_of_series(block_state().series, requests, count);
 }
 
+/// Ends a series of which a pair has been made. All of the block, who meet once more before another
+/// call is left: where they are given null requests, or (`meet`) here.
+GMPI_DEVICE void end_pair(bool meet) {
+  if (thread_index() < 32)
+    end_series(*context.peer, block_state().series, *block_state().launch);
+  if (meet)
+    __syncthreads();
+}
+
+/// Makes a pair, if it can be made so, and tells what has been received. All of the block, as
+/// below.
+GMPI_NOINLINE bool exchange_pair_with_statuses(int count, const MPI_Request *requests) {
+  LaunchState &launch = *block_state().launch;
+  bool may = false;
+  if (thread_index() < 32) {
+    may = are_pair_as_warp(count, requests);
+    if (may)
+      note_statuses<true>(block_state().series, launch, count, requests);
+  }
+  if (exchange_pair<true>(may)) {
+    end_pair(true);
+    return true;
+  }
+  if (thread_index() == 0)
+    launch.statuses.next = 0;
+  return false;
+}
+GMPI_DEVICE bool exchange_pair(int count, const MPI_Request *requests, bool tells) {
+  if (tells)
+    return exchange_pair_with_statuses(count, requests);
+  if (!exchange_pair<false>(thread_index() < 32 && are_pair_as_warp(count, requests)))
+    return false;
+  end_pair(false);
+  return true;
+}
+
 /// Makes the calls that have been left to a grid's wait, and waits for them, if these are what it
 /// waits for, and all is usual. Returns answered then, and launch.statuses says what has been
 /// received if it `tells`; else the calls that have not been made are still left. All of the block
@@ -468,12 +506,8 @@ GMPI_NOINLINE bool are_pair_as_warp(int count, const MPI_Request *requests) {
 GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool tells) {
   if (count > 32)
     return Begun::elsewhere;
-  if (!tells && is_pair(block_state().series) &&
-      exchange_pair(thread_index() < 32 && are_pair_as_warp(count, requests))) {
-    if (thread_index() < 32)
-      end_series(*context.peer, block_state().series, *block_state().launch);
+  if (is_pair(block_state().series) && exchange_pair(count, requests, tells))
     return Begun::answered;
-  }
   bool with_long = false; // the first warp knows
   Begun begun = Begun::over;
   if (thread_index() < 32) {

@@ -1,6 +1,7 @@
 // One message each way, left to the grid's wait, which exchanges them as an MPI_Sendrecv does; where it
 // cannot, since the buffer is no whole words, or another message comes first, or is kept, the exchange
-// goes on otherwise, and what has been sent stays sent; and one that is too long.
+// goes on otherwise, and what has been sent stays sent; with and without statuses; and one that is too
+// long.
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 %ranks 1-4 %t
 // RUN: env GMPI_PEER=1 not %mpiexec -n 2 %t truncates 2>&1 | FileCheck %s
@@ -9,10 +10,19 @@
 using test::fill, test::verify;
 constexpr int turns = 6;
 
+__device__ void verify(const MPI_Status &status, int source, int tag, int bytes, int *wrong) {
+  int count = -1;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  if (status.MPI_SOURCE != source || status.MPI_TAG != tag || count != bytes)
+    atomicAdd(wrong, 1);
+}
+
 /// The messages begin at odd addresses where `shift` says so. `sends_first`: before it receives.
+/// `told`: with statuses.
 __global__ void exchange(unsigned char *out, unsigned char *in, int bytes, int shift,
-                         bool sends_first, int rank, int next, int previous, int *wrong) {
+                         bool sends_first, bool told, int rank, int next, int previous, int *wrong) {
   MPI_Request requests[2];
+  MPI_Status statuses[2];
   out += shift;
   in += shift;
   for (int turn = 0; turn < turns; ++turn) {
@@ -24,7 +34,12 @@ __global__ void exchange(unsigned char *out, unsigned char *in, int bytes, int s
       MPI_Irecv(in, bytes + turn, MPI_BYTE, previous, turn, MPI_COMM_WORLD, requests);
       MPI_Isend(out, bytes, MPI_BYTE, next, turn, MPI_COMM_WORLD, requests + 1);
     }
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    if (told) {
+      MPI_Waitall(2, requests, statuses);
+      verify(statuses[sends_first], previous, turn, bytes, wrong);
+    } else {
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
     verify(in, bytes, previous, turn, wrong);
   }
 }
@@ -33,6 +48,7 @@ __global__ void exchange(unsigned char *out, unsigned char *in, int bytes, int s
 __global__ void others_first(unsigned char *out, unsigned char *in, int bytes, int rank, int next,
                              int previous, int *wrong) {
   MPI_Request requests[2];
+  MPI_Status statuses[2];
   for (int turn = 0; turn < turns; ++turn) {
     fill(out, bytes, rank, turn);
     fill(out + 70000, 100, rank, turn + 50);
@@ -44,7 +60,8 @@ __global__ void others_first(unsigned char *out, unsigned char *in, int bytes, i
     verify(in, bytes, previous, turn, wrong);
     MPI_Irecv(in, bytes, MPI_BYTE, previous, 3, MPI_COMM_WORLD, requests);
     MPI_Isend(out, bytes, MPI_BYTE, next, 3, MPI_COMM_WORLD, requests + 1);
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2, requests, statuses);
+    verify(statuses[0], previous, 3, bytes, wrong);
     verify(in, bytes, previous, turn, wrong);
     MPI_Recv(in + 70000, 100, MPI_BYTE, previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     verify(in + 70000, 100, previous, turn + 50, wrong);
@@ -84,8 +101,9 @@ int main(int argc, char **argv) {
     for (int blocks : {1, 3}) {
       for (int shift : {0, 4, 1})
         for (bool sends_first : {false, true})
-          exchange<<<blocks, 64>>>(out.data(), in.data(), bytes, shift, sends_first, rank, next,
-                                   previous, wrong.data());
+          for (bool told : {false, true})
+            exchange<<<blocks, 64>>>(out.data(), in.data(), bytes, shift, sends_first, told, rank,
+                                     next, previous, wrong.data());
       others_first<<<blocks, 96>>>(out.data(), in.data(), bytes, rank, next, previous, wrong.data());
       two_of_a_kind<<<blocks, 64>>>(out.data(), in.data(), bytes, rank, next, previous, wrong.data());
       test::synchronize();
