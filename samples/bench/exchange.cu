@@ -9,7 +9,7 @@ using bench::Role;
 constexpr int most_messages = 16; // --messages' limit
 
 /// So many messages each way with the same peer, so many times.
-struct Exchange {
+struct Messages {
   unsigned char *out, *in; ///< the messages one behind the other
   int bytes, messages, peer, rounds;
   MPI_Comm comm; ///< of the messages
@@ -18,7 +18,7 @@ struct Exchange {
   __host__ __device__ unsigned char *received(int k) const { return in + std::size_t(k) * bytes; }
 };
 
-static __global__ void sendrecvs(Exchange e) {
+static __global__ void sendrecvs(Messages e) {
   for (int i = 0; i < e.rounds; ++i)
     for (int k = 0; k < e.messages; ++k)
       MPI_Sendrecv(e.sent(k), e.bytes, MPI_BYTE, e.peer, k, e.received(k), e.bytes, MPI_BYTE,
@@ -26,7 +26,7 @@ static __global__ void sendrecvs(Exchange e) {
 }
 
 /// All at once: also what the hosts do.
-__host__ __device__ static void trade(Exchange e) {
+__host__ __device__ static void all_at_once(Messages e) {
   MPI_Request requests[2 * most_messages];
   for (int k = 0; k < e.messages; ++k)
     MPI_Irecv(e.received(k), e.bytes, MPI_BYTE, e.peer, k, e.comm, &requests[k]);
@@ -35,12 +35,12 @@ __host__ __device__ static void trade(Exchange e) {
   MPI_Waitall(2 * e.messages, requests, MPI_STATUSES_IGNORE);
 }
 
-static __global__ void waitalls(Exchange e) {
+static __global__ void waitalls(Messages e) {
   for (int i = 0; i < e.rounds; ++i)
-    trade(e);
+    all_at_once(e);
 }
 
-static __global__ void waitalls_with_statuses(Exchange e) {
+static __global__ void waitalls_with_statuses(Messages e) {
   for (int i = 0; i < e.rounds; ++i) {
     MPI_Request requests[2 * most_messages];
     MPI_Status statuses[2 * most_messages];
@@ -52,7 +52,7 @@ static __global__ void waitalls_with_statuses(Exchange e) {
   }
 }
 
-static __global__ void a_wait_each(Exchange e) {
+static __global__ void a_wait_each(Messages e) {
   for (int i = 0; i < e.rounds; ++i) {
     MPI_Request requests[2 * most_messages];
     for (int k = 0; k < e.messages; ++k)
@@ -64,7 +64,7 @@ static __global__ void a_wait_each(Exchange e) {
   }
 }
 
-static __global__ void sends_at_once(Exchange e) {
+static __global__ void sends_at_once(Messages e) {
   for (int i = 0; i < e.rounds; ++i) {
     MPI_Request requests[most_messages];
     for (int k = 0; k < e.messages; ++k)
@@ -75,7 +75,7 @@ static __global__ void sends_at_once(Exchange e) {
   }
 }
 
-static __global__ void sends_in_turn(Exchange e) {
+static __global__ void sends_in_turn(Messages e) {
   for (int i = 0; i < e.rounds; ++i)
     for (int k = 0; k < e.messages; ++k) {
       MPI_Request request;
@@ -85,7 +85,7 @@ static __global__ void sends_in_turn(Exchange e) {
     }
 }
 
-static __global__ void sends_in_turn_with_statuses(Exchange e) {
+static __global__ void sends_in_turn_with_statuses(Messages e) {
   for (int i = 0; i < e.rounds; ++i)
     for (int k = 0; k < e.messages; ++k) {
       MPI_Request request;
@@ -96,7 +96,7 @@ static __global__ void sends_in_turn_with_statuses(Exchange e) {
     }
 }
 
-static __global__ void receives_in_turn(Exchange e) {
+static __global__ void receives_in_turn(Messages e) {
   for (int i = 0; i < e.rounds; ++i)
     for (int k = 0; k < e.messages; ++k) {
       MPI_Request request;
@@ -112,7 +112,7 @@ namespace {
 
 struct Way {
   const char *name; ///< of its column
-  void (*kernel)(Exchange);
+  void (*kernel)(Messages);
 };
 
 constexpr Way ways[] = {{"Sendrecv in turn", sendrecvs},
@@ -124,11 +124,11 @@ constexpr Way ways[] = {{"Sendrecv in turn", sendrecvs},
                         {"the same, a status", sends_in_turn_with_statuses},
                         {"Isend, Recv, Wait in turn", receives_in_turn}};
 
-std::size_t all_bytes(const Exchange &e) { return std::size_t(e.messages) * e.bytes; }
+std::size_t all_bytes(const Messages &e) { return std::size_t(e.messages) * e.bytes; }
 
 /// Microseconds of a round; says so where a byte of the last one is wrong.
 template <class Run>
-bench::Sample measure(bench::Bench &bench, const Exchange &e, const char *what, Run run) {
+bench::Sample measure(bench::Bench &bench, const Messages &e, const char *what, Run run) {
   bench::fill(e.out, all_bytes(e), 1 + bench.rank);
   bench::fill(e.in, all_bytes(e), 3);
   bench::Sample sample = bench.measure(e.rounds, run);
@@ -142,7 +142,7 @@ struct Setting {
 };
 
 /// A kernel, a copy to the host, MPI, a copy to the device.
-void classic(const Exchange &device, const Exchange &host, const Setting &with) {
+void classic(const Messages &device, const Messages &host, const Setting &with) {
   auto copy = [&](void *to, const void *from) {
     CUDA_CHECK(cudaMemcpyAsync(to, from, all_bytes(device), cudaMemcpyDefault, with.stream));
   };
@@ -150,13 +150,13 @@ void classic(const Exchange &device, const Exchange &host, const Setting &with) 
     nothing<<<with.blocks, with.threads, 0, with.stream>>>();
     copy(host.out, device.out);
     with.stream.synchronize();
-    trade(host);
+    all_at_once(host);
     copy(device.in, host.in);
   }
   with.stream.synchronize();
 }
 
-bench::Cell with_nccl(bench::Bench &bench, const Exchange &e, const Setting &with) {
+bench::Cell with_nccl(bench::Bench &bench, const Messages &e, const Setting &with) {
   if (!nccl::available())
     return {};
   return measure(bench, e, "NCCL", [&] {
@@ -168,17 +168,17 @@ bench::Cell with_nccl(bench::Bench &bench, const Exchange &e, const Setting &wit
 }
 
 /// One size: a row of the table.
-void line(bench::Bench &bench, const Exchange &device, const Exchange &host, const Setting &with,
+void line(bench::Bench &bench, const Messages &device, const Messages &host, const Setting &with,
           const bench::KernelsComm &kernels) {
   bench::PreferredLowering preferred("queue");
-  auto run = [&](const Way &way, const Exchange &e) {
+  auto run = [&](const Way &way, const Messages &e) {
     return measure(bench, e, way.name, [&] {
       way.kernel<<<with.blocks, with.threads>>>(e);
       bench::synchronize();
     });
   };
   std::vector<bench::Cell> row = {device.bytes};
-  Exchange among = device;
+  Messages among = device;
   among.comm = kernels.get();
   for (const Way &way : ways)
     row.push_back(kernels.available() ? bench::Cell(run(way, among)) : bench::Cell());
@@ -187,7 +187,7 @@ void line(bench::Bench &bench, const Exchange &device, const Exchange &host, con
   row.push_back(with_nccl(bench, device, with));
   row.push_back(measure(bench, host, "host MPI", [&] {
     for (int i = 0; i < host.rounds; ++i)
-      trade(host);
+      all_at_once(host);
   }));
   bench.row(row);
 }
@@ -222,10 +222,10 @@ void experiments::exchange(bench::Bench &bench) {
                     " blocks; by peer, by the calls that trade them",
                 columns(), bench::note({kernels.why_not(), nccl::why_not()}));
     for (std::size_t bytes : sizes) {
-      Exchange device = {out.data(),    in.data(),      static_cast<int>(bytes),
-                         messages,      1 - bench.rank, bench.iterations(bytes, 100),
+      Messages device = {out.data(),    in.data(),      static_cast<int>(bytes),
+                         messages,      1 - bench.rank, bench.iterations(bytes, 400),
                          MPI_COMM_WORLD};
-      Exchange host = device;
+      Messages host = device;
       host.out = host_out.data(), host.in = host_in.data();
       line(bench, device, host, with, kernels);
     }
