@@ -421,7 +421,7 @@ public:
         source.comm = MPI_Comm{};
       block.reserve.count = block.reserve.allowed = 0;
       block.series.next = 0;
-      block.series.end();
+      block.series.forget();
       block.series.sharing = false;
       block.series.room = device::context.peer != nullptr ? gmpi::peer::Series::most : 0;
     }

@@ -59,8 +59,23 @@ template <Function F> GMPI_DEVICE bool exchange_left(const Arguments &a) {
   constexpr bool one = F == Function::Wait;
   if (returns_to_global<F>(a) || (one && wants_status(a)))
     return false;
+  if (!one && a.count == 0 && peer::waited_calls() == 0) // make_left() waits for nothing
+    return false;
   return peer::exchange_left(one ? 1 : a.count, one ? a.request : a.requests,
                              !one && a.statuses != MPI_STATUSES_IGNORE) == Begun::answered;
+}
+
+/// Whether a wait may be for calls that have been left, and made: see
+/// peer/series_posted_device.hpp.
+template <Function F> GMPI_DEVICE bool may_wait_for_posted(const Arguments &a) {
+  constexpr bool one = F == Function::Wait;
+  return peer::has_made() && !returns_to_global<F>(a) && (one || a.count <= 32) &&
+         !(one ? wants_status(a) : a.statuses != MPI_STATUSES_IGNORE);
+}
+/// Waits for them, if that is all that this waits for. Returns as exchange_left().
+template <Function F> GMPI_DEVICE bool wait_for_posted(const Arguments &a) {
+  constexpr bool one = F == Function::Wait;
+  return peer::wait_for_posted(one ? 1 : a.count, one ? a.request : a.requests) == Begun::answered;
 }
 
 /// Has a block's first warp begin a call and await what short calls wait for, between two barriers
@@ -76,12 +91,12 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
   if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
     return Begun::unmet;
   bool leads = false;
-  Begun now;
+  Begun now = Begun::over;
   do {
     if constexpr (S == Scope::grid && completes_quickly<F>)
-      if (leads && exchange_left<F>(a))
+      if (leads && (now == Begun::behind ? exchange_left<F>(a) : wait_for_posted<F>(a)))
         return Begun::answered;
-    if (ends && leads)
+    if (ends && now == Begun::behind)
       make_what_was_left(BlockTeam{thread_index() == 0}, site);
     now = Begun::over;
     if (thread_index() < 32) {
@@ -90,14 +105,21 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
       if (!leads && meet()) {
         now = Begun::carrying;
       } else if (leads || arrives_to_lead<F, S>(a, now, meanwhile)) {
+        now = Begun::unmet;
+        if (ends && peer::is_behind_others())
+          now = Begun::behind;
+        if constexpr (S == Scope::grid && completes_quickly<F>)
+          if (now == Begun::unmet && !leads && may_wait_for_posted<F>(a))
+            now = Begun::posted;
+        if (now == Begun::unmet)
+          now = begin();
         leads = ends;
-        now = ends && peer::is_behind_others() ? Begun::behind : begin();
         if (now == Begun::asked)
           now = await_answer<S>();
       }
     }
     now = tell_all(now);
-    leads = ends && now == Begun::behind;
+    leads = ends && (now == Begun::behind || now == Begun::posted);
   } while (leads);
   return now;
 }

@@ -467,9 +467,9 @@ struct State {
   unsigned long long last_told;      ///< when the proxy was told last that this rank goes on
   unsigned long long calls, bytes;   ///< for statistics
   unsigned long long stored, ringed; ///< long messages, by their way
-  /// Calls that grids' blocks have left to the next one, and those of them that one MPI_Waitall has
-  /// sent and received.
-  unsigned long long left, exchanged;
+  /// Calls that grids' blocks have left to the next one; those of them that one MPI_Waitall has sent
+  /// and received; and those whose messages it has found, once they had been made.
+  unsigned long long left, exchanged, found;
   Channel channels[max_channels];
   std::uint64_t *peer_acks[max_peers]; ///< each in its own memory, or for the relay
   Offer *offers;                       ///< this rank's
@@ -477,7 +477,7 @@ struct State {
   unsigned long long asked[64];        ///< buffers that the host has been asked to offer
   /// Where the others' offers are mapped, words as packets with an offer's number; and of which the
   /// host has been asked to map them.
-  std::uint64_t mapped[max_peers][max_offers][packet_words];
+  alignas(16) std::uint64_t mapped[max_peers][max_offers][packet_words]; // loaded as packets are
   std::uint32_t asked_to_map[max_peers][max_offers];
   std::uint32_t owner[max_peers]; ///< 1: somebody owns the owned channel to it
   Line sending[max_channels], receiving[max_channels];

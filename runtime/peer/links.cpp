@@ -417,16 +417,17 @@ void Links::remove(MPI_Comm comm) {
 void Links::report_statistics() {
   if (state_ == nullptr || !settings().stats)
     return;
-  unsigned long long counted[6] = {};
-  static_assert(offsetof(State, exchanged) == offsetof(State, calls) + 5 * sizeof(counted[0]));
+  unsigned long long counted[7] = {};
+  static_assert(offsetof(State, found) == offsetof(State, calls) + 6 * sizeof(counted[0]));
   cudaMemcpy(counted, &state_->calls, sizeof(counted), cudaMemcpyDeviceToHost);
-  const auto [calls, bytes, stored, ringed, left, exchanged] = counted;
+  const auto [calls, bytes, stored, ringed, left, exchanged, found] = counted;
   if (calls == 0)
     return;
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
   if (left != 0)
-    say("%llu calls of grids were left to the next one; waits made %llu of them at once", left,
-        exchanged);
+    say("%llu calls of grids were left to the next one; waits made %llu of them at once, and received "
+        "for %llu made before",
+        left, exchanged, found);
   const Relay::Counts relayed = Proxy::instance()->relay().counts();
   if (relayed.messages + relayed.parts != 0)
     say("of these, by way of the hosts: %llu messages and %llu parts of collective calls, %llu "

@@ -90,6 +90,7 @@ struct Series {
   static constexpr std::uint32_t most = ReadyRequests::most;
   /// Numbers of calls in their launch: the next one's, and the first one's that has not been made.
   std::uint32_t next, first;
+  std::uint32_t last; ///< the first one's of those that have been made last: all before `first`
   std::uint32_t room; ///< so many may be left: most, or none
   std::uint32_t made; ///< while this block makes them: the first so many have been
   /// The same: messages that it is to write or read, a warp each, or all of it together. Bits by
@@ -137,8 +138,14 @@ struct Series {
   Site site[most]; ///< of MPI_Sends and MPI_Recvs: where they stand; line 0 of the others
 
   GMPI_HOST_DEVICE std::uint32_t count() const { return next - first; }
+  GMPI_HOST_DEVICE std::uint32_t made_count() const { return first - last; }
   /// All have been made.
-  GMPI_HOST_DEVICE void end() { first = next; }
+  GMPI_HOST_DEVICE void end() {
+    last = first;
+    first = next;
+  }
+  /// Nobody waits for those that have been made; there are no others.
+  GMPI_HOST_DEVICE void forget() { last = first = next; }
 };
 
 } // namespace gmpi::peer

@@ -10,6 +10,7 @@
 
 #include "../queue/quick_device.hpp"
 #include "series_pair_device.hpp"
+#include "series_posted_device.hpp"
 #include "series_share_device.hpp"
 
 namespace gmpi::device::peer {
@@ -18,6 +19,7 @@ namespace gmpi::device::peer {
 /// has been left, too; and null ones. A warp, whole.
 GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests, int count) {
   const std::uint32_t lane = lane_index();
+  const std::uint32_t all = series.count(); // (whoever returns may change it)
   const MPI_Request its =
       lane < static_cast<std::uint32_t>(count) ? requests[lane] : MPI_Request(MPI_REQUEST_NULL);
   const bool is_null = its == MPI_Request(MPI_REQUEST_NULL) || its == null_peer_request();
@@ -27,16 +29,16 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
   const unsigned theirs = __ballot_sync(whole_warp, !is_null);
   const std::uint32_t place = __popc(theirs & ((1u << lane) - 1));
   if (waited == 0 && __all_sync(whole_warp, is_null || slot == series.call[place].slot))
-    return __popc(theirs) == static_cast<int>(series.count());
+    return static_cast<std::uint32_t>(__popc(theirs)) == all;
   std::uint32_t found = 0; // of the series
   bool known = is_null;
   GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < series.count(); ++i) {
+  for (std::uint32_t i = 0; i < all; ++i) {
     const bool is_it = slot == series.call[i].slot && (waited >> i & 1) == 0;
     known = known || is_it;
     found += __any_sync(whole_warp, is_it) || (waited >> i & 1) != 0;
   }
-  return found == series.count() && __all_sync(whole_warp, known);
+  return found == all && __all_sync(whole_warp, known);
 }
 
 /// What is longer is not stored together with others.
@@ -107,234 +109,6 @@ template <bool with_long> GMPI_DEVICE Begun begin_exchange_of(State &state, Seri
   return carries ? Begun::spanning : Begun::over;
 }
 
-/// What a lane sees of a message that may begin at a slot.
-struct FrontOfMessage {
-  Packet packets[header_packets + 1];
-
-  GMPI_DEVICE void load(std::uint64_t *ring, unsigned long long slot) {
-    GMPI_UNROLL
-    for (std::uint32_t p = 0; p <= header_packets; ++p)
-      packets[p] = Packet::load(packet_at(ring, slot, p));
-  }
-  /// Whether it is there, and its turn.
-  GMPI_DEVICE bool has_come(std::uint32_t channel, unsigned long long slot,
-                            const Position &at) const {
-    bool shows = true;
-    GMPI_UNROLL
-    for (std::uint32_t p = 0; p < header_packets; ++p)
-      shows = shows && packets[p].shows(lap_of(slot));
-    return shows && at.allows(channel, packets[header_packets - 1].data());
-  }
-};
-
-/// A message that a lane has found: where, and what it says.
-struct FoundMessage {
-  std::uint32_t channel;
-  std::uint64_t *ring;
-  unsigned long long slot;
-  Header header;
-
-  GMPI_DEVICE unsigned long long end() const { return slot + slots_of(header); }
-  GMPI_DEVICE FoundMessage of(std::uint32_t lane) const {
-    FoundMessage its = *this;
-    its.channel = of_lane(channel, lane);
-    its.ring = pointer_of_lane(ring, lane);
-    its.slot = of_lane(slot, lane);
-    its.header.tag = of_lane(header.tag, lane);
-    its.header.context = of_lane(header.context, lane);
-    its.header.kind = static_cast<MessageKind>(of_lane(static_cast<int>(header.kind), lane));
-    its.header.bytes = of_lane(header.bytes, lane);
-    its.header.dense = of_lane(static_cast<int>(header.dense), lane) != 0;
-    its.header.request = static_cast<std::uint16_t>(of_lane(int(header.request), lane));
-    its.header.serial = static_cast<std::uint16_t>(of_lane(int(header.serial), lane));
-    return its;
-  }
-};
-
-/// The caller's lane receives a message, if it can be. `data`: its packet behind the header, as it
-/// was seen. It reads no more than that; returns whether there is more in the channel.
-template <bool with_long>
-GMPI_DEVICE bool take_front(State &state, LeftCall &call, const FoundMessage &found,
-                            const Packet &data) {
-  const auto bytes = static_cast<std::uint32_t>(found.header.bytes);
-  call.ring = found.ring;
-  call.first = found.slot;
-  call.carried = bytes;
-  call.dense = found.header.dense;
-  call.received.channel = found.channel;
-  call.tag = found.header.tag;
-  call.over = true;
-  call.announced = with_long && found.header.kind == MessageKind::announced;
-  if (call.announced) {
-    take_announced_left(state, call, found.channel, found.header);
-    return false;
-  }
-  if (bytes > packet_bytes)
-    return true;
-  const std::uint32_t lap = lap_of(found.slot);
-  if (bytes != 0)
-    store_data(static_cast<unsigned char *>(call.data), bytes,
-               data.shows(lap)
-                   ? data.data()
-                   : await_packet(packet_at(found.ring, found.slot, header_packets), lap));
-  return false;
-}
-
-/// Receives, as far as the block's first warp can do it: it, whole. Returns answered, where all has
-/// been received, and nothing is left but to end the call and to give slots back; bundling, where
-/// all of the block are to read messages before it goes on; storing, where all blocks are to store
-/// some; working, where the other blocks are to end what they carry before (`shares`: they may be
-/// at it); or elsewhere, where the rest of the calls are to be made the usual way. It calls no
-/// function.
-///
-/// Messages come in the order in which they are sent, and mostly that is the order of the receives,
-/// and they are as long as there is room. So each lane looks where its message begins if it is so.
-template <bool with_long, bool shares>
-GMPI_DEVICE Begun receive_left(State &state, Series &series) {
-  const std::uint32_t lane = lane_index();
-  LeftCall &call = series.call[lane];
-  const unsigned below = (1u << lane) - 1;
-  const bool receives = lane < series.count() && !call.sends;
-  const std::uint32_t peer = receives ? call.peer : max_peers;
-  const unsigned group = __match_any_sync(whole_warp, peer);
-  const Wanted wanted{call.context, peer, call.tag};
-  const std::uint32_t room = receives ? call.bytes : 0;
-  const auto slots = with_long && room > eager_bytes
-                         ? 1
-                         : static_cast<std::uint32_t>(slots_for(room, room >= least_dense));
-  LongOnes ones(series);
-  unsigned open = series.open, unread = 0;
-  Position at{call.received.common, call.received.owned};
-  Patience patience;
-  bool usual = true, stores = false;
-  GMPI_NO_UNROLL
-  for (unsigned turns = 0; open != 0 || (with_long && ones.any()); ++turns) {
-    if constexpr (with_long) {
-      usual = ones.look(state, call);
-      stores = usual && ones.are_to_be_stored();
-      if (!usual || stores)
-        break;
-    }
-    const bool is_open = (open >> lane & 1) != 0;
-    const Summary summary = look(state);
-    std::uint32_t before = 0; // slots, if it is so
-    GMPI_NO_UNROLL
-    for (unsigned those = open; those != 0; those &= those - 1) {
-      const std::uint32_t j = __ffs(static_cast<int>(those)) - 1;
-      const std::uint32_t its = of_lane(slots, j);
-      if (j < lane && (group >> j & 1) != 0)
-        before += its;
-    }
-    FrontOfMessage front, owned;
-    bool by_common = false, by_owned = false;
-    if (is_open) {
-      front.load(call.received.rings[0], at.common + before);
-      owned.load(call.received.rings[1], at.owned + before);
-      by_common = front.has_come(peer, at.common + before, at);
-      by_owned = owned.has_come(owned_channel(peer), at.owned + before, at);
-    }
-    // All from a rank come by the channel by which the first has.
-    const std::uint32_t first = __ffs(static_cast<int>(group & open)) - 1;
-    const bool from_owned = (__ballot_sync(whole_warp, by_common) >> first % 32 & 1) == 0;
-    const bool has_come = from_owned ? by_owned : by_common;
-    if (from_owned)
-      front = owned;
-    const FoundMessage found{from_owned ? owned_channel(peer) : peer,
-                             is_open ? call.received.rings[from_owned] : nullptr,
-                             (from_owned ? at.owned : at.common) + before,
-                             unpack_header(front.packets[0].data(), front.packets[1].data(), 0)};
-    const auto may_take = [&](const Header &header) {
-      return is_open && wanted.is(header, peer) && header.bytes <= room &&
-             (header.kind == MessageKind::eager
-                  ? !header.dense || is_in_eights(call.data)
-                  : with_long && header.kind == MessageKind::announced);
-    };
-    // They are there as far as each begins where the one before it ends.
-    const unsigned ahead = group & open & below;
-    const unsigned long long begin = of_lane(found.end(), 31 - __clz(static_cast<int>(ahead | 1)));
-    const unsigned there =
-        __ballot_sync(whole_warp, has_come && (ahead == 0 || begin == found.slot));
-    const bool is_in_row = is_open && ((ahead | 1u << lane) & ~there) == 0;
-    const unsigned good = __ballot_sync(whole_warp, is_in_row && may_take(found.header));
-    const bool takes = is_in_row && ((ahead | 1u << lane) & ~good) == 0;
-    const unsigned taken = __ballot_sync(whole_warp, takes);
-    const bool has_more =
-        takes && take_front<with_long>(state, call, found, front.packets[header_packets]);
-    unread |= __ballot_sync(whole_warp, has_more);
-    const unsigned theirs = group & taken;
-    const unsigned long long end = of_lane(found.end(), 31 - __clz(static_cast<int>(theirs | 1)));
-    if (theirs != 0)
-      at.move(found.channel, end);
-    open &= ~taken;
-    if constexpr (with_long)
-      ones.landing |= __ballot_sync(whole_warp, takes && call.announced);
-    // What is behind one that is not for the receive at its place may be for any of the others.
-    unsigned others = __ballot_sync(whole_warp, is_in_row && !takes);
-    const bool nothing_new = (taken | others) == 0;
-    GMPI_NO_UNROLL
-    for (; others != 0 && usual; others &= others - 1) {
-      const std::uint32_t its = __ffs(static_cast<int>(others)) - 1;
-      const FoundMessage other = found.of(its);
-      const bool may_be_its = (group & open & 1u << lane) != 0 && (group >> its & 1) != 0;
-      const unsigned matching =
-          __ballot_sync(whole_warp, may_be_its && wanted.is(other.header, peer));
-      const bool is_mine = (matching & (1u << lane | below)) == 1u << lane;
-      const bool can = is_mine && may_take(other.header);
-      const unsigned taker = __ballot_sync(whole_warp, can);
-      unread |= __ballot_sync(whole_warp, can && take_front<with_long>(state, call, other, {}));
-      usual = taker != 0;
-      open &= ~taker;
-      if constexpr (with_long)
-        ones.landing |= __ballot_sync(whole_warp, can && call.announced);
-      if (usual && (group >> its & 1) != 0)
-        at.move(other.channel, other.end());
-    }
-    if (unread != 0 || !usual)
-      break;
-    if (nothing_new) {
-      usual = __any_sync(whole_warp, is_contended(summary) || patience.ends(turns)) == 0;
-      if (!usual)
-        break;
-      relax();
-    }
-  }
-  const bool joins = shares && unread == 0 && series.sharing;
-  const bool goes_on = unread != 0 || stores || joins;
-  const bool all = open == 0 && !(with_long && ones.any());
-  if (with_long && !goes_on)
-    all ? acquire_system() : leave_landing(state, ones);
-  if (receives && goes_on) {
-    call.received.common = at.common;
-    call.received.owned = at.owned;
-  } else if ((series.ranks >> lane & 1) != 0) {
-    let_channels_go(state, peer, at);
-  }
-  __syncwarp();
-  if (lane == 0)
-    series.open = open;
-  note_to_carry(series, (unread >> lane & 1) != 0, call.carried);
-  if constexpr (with_long) {
-    if (lane == 0)
-      ones.keep(series);
-    if (stores && !joins)
-      ones.leave_to_all(call, series);
-  }
-  return joins     ? Begun::working
-         : stores  ? Begun::storing
-         : goes_on ? Begun::bundling
-         : all     ? Begun::answered
-                   : Begun::elsewhere;
-}
-
-/// Gives the slots back of all that has been received. The same warp, once who waits has been told,
-/// or will not be until more has been done.
-GMPI_DEVICE void free_received(const State &state, const Series &series, std::uint32_t count) {
-  const LeftCall &call = series.call[lane_index()];
-  if (lane_index() < count && !call.sends && call.over)
-    free_share(state.channels[call.received.channel].in_freed, call.first,
-               call.first + (call.announced ? 1 : slots_for(call.carried, call.dense)), 0, 1);
-}
-
 /// All have been made and waited for: their requests are ready for other calls. The same warp.
 GMPI_DEVICE void end_series(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t lane = lane_index(), count = series.count();
@@ -403,7 +177,7 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
   const std::uint32_t count = series.count();
   if constexpr (with_long)
     tell_stored(state, series);
-  const Begun begun = receive_left<with_long, shares>(state, series);
+  const Begun begun = receive_left<with_long, shares, false>(state, series);
   if (begun == Begun::answered) {
     if (requests != nullptr)
       note_statuses<false>(series, *block.launch, requests_count, requests);
@@ -497,6 +271,37 @@ GMPI_DEVICE bool exchange_pair(int count, const MPI_Request *requests, bool tell
     return false;
   end_pair(false);
   return true;
+}
+
+/// Begins to receive for calls that have been made, if these requests are theirs and none of them
+/// is long. Returns as receive_posted_as_warp(). The first warp, whole.
+GMPI_NOINLINE Begun begin_posted_as_warp(int count, const MPI_Request *requests) {
+  Series &series = block_state().series;
+  const Series::Left &left = series.left[thread_index() / 32];
+  const bool waited = left.waited_from(series.last) != 0;
+  if (lane_index() == 0)
+    series.first = series.last; // as before they were made
+  __syncwarp();
+  if (!waited && !has_long(series) && are_of_series(series, requests, count) &&
+      hold_posted(*context.peer, series))
+    return receive_posted_as_warp();
+  if (lane_index() == 0)
+    series.forget();
+  __syncwarp();
+  return Begun::elsewhere;
+}
+/// The same of 32 requests at most, to the end: answered, or elsewhere. All of the block that makes
+/// the call, in whose number none is missing.
+GMPI_NOINLINE Begun wait_for_posted(int count, const MPI_Request *requests) {
+  Begun begun = Begun::over;
+  if (thread_index() < 32)
+    begun = begin_posted_as_warp(count, requests);
+  begun = tell_all(begun);
+  while (begun == Begun::bundling) {
+    carry_all_left<true>();
+    begun = tell_all(thread_index() < 32 ? receive_posted_as_warp() : Begun::over);
+  }
+  return begun;
 }
 
 /// Makes the calls that have been left to a grid's wait, and waits for them, if these are what it

@@ -1,0 +1,164 @@
+// A grid's wait for calls that were left and have been made since, where other work came between:
+// their receives are posted, and the block still knows them.
+//
+// Invariant: it takes the lock, and hold of the channels that their messages come by, where exactly
+// those receives are posted and nothing is kept. So nobody else gives them messages meanwhile, and
+// it receives as for calls that have not been made (series_receive_device.hpp). What it has
+// received is no longer posted before the lock is given back. Where something else comes, or others
+// want the lock, they stay posted, and the wait goes on the usual way.
+#pragma once
+
+#include "../mpi/first_warp_device.hpp"
+#include "series_receive_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// Whether there may be such calls: the last ones that were left have been made, and none since.
+GMPI_DEVICE bool has_made() {
+  const Series &series = block_state().series;
+  return series.next == series.first && series.made_count() - 1 < Series::most;
+}
+
+/// Takes hold of all, if all is usual. Returns whether it has. The block's first warp, whole; it
+/// calls no function.
+GMPI_DEVICE bool hold_posted(State &state, Series &series) {
+  const std::uint32_t lane = lane_index(), count = series.count();
+  LeftCall &call = series.call[lane];
+  const bool receives = lane < count && !call.sends, sends = lane < count && call.sends;
+  const std::uint32_t peer = receives ? call.peer : max_peers;
+  PostRing &posts = state.posts;
+  // All of this is under way together.
+  const Summary summary = look(state);
+  const bool far = state.far_news != nullptr;
+  const std::uint32_t begin = load_relaxed_device(&posts.first);
+  const std::uint32_t end = load_relaxed_device(&posts.next);
+  const std::uint32_t lock = load_relaxed_device(&state.lock) | load_relaxed_device(&state.wanted);
+  unsigned long long word = 0;
+  Position at{};
+  std::uint64_t *rings[2] = {nullptr, nullptr};
+  if (receives) {
+    word = load_relaxed_device(&state.receiving[peer].next);
+    at.owned = load_relaxed_device(&state.receiving[owned_channel(peer)].next);
+    rings[0] = state.channels[peer].in;
+    rings[1] = state.channels[owned_channel(peer)].in;
+  }
+  const bool is_sent =
+      !sends || static_cast<RequestState>(load_relaxed_device(&state.requests[call.slot].state)) ==
+                    RequestState::done;
+  const std::uint32_t serial =
+      lane < count ? context.records[call.slot].serial & serial_mask : call.serial;
+  const unsigned receiving = __ballot_sync(whole_warp, receives);
+  const auto all = static_cast<std::uint32_t>(__popc(receiving));
+  const auto place = static_cast<std::uint32_t>(__popc(receiving & ((1u << lane) - 1)));
+  const std::uint32_t first = __ffs(static_cast<int>(__match_any_sync(whole_warp, peer))) - 1;
+  const bool is_first = receives && first == lane; // of those from its rank
+  const bool usual = all != 0 && !far && summary.posted == all && end - begin == all &&
+                     (summary.kept | summary.active | summary.told | lock) == 0 && is_sent &&
+                     serial == call.serial && !(receives && call.over) &&
+                     (!is_first || (word & locked) == 0);
+  if (!__all_sync(whole_warp, usual))
+    return false;
+  const std::uint32_t number = of_lane(begin, 0) + place;
+  const unsigned long long entry =
+      receives ? load_relaxed_device(&posts.entry[number % PostRing::places]) : 0;
+  const bool held = is_first && try_lock_channels(state, peer, word);
+  const bool locks = lane == 0 && atomicCAS(&state.lock, 0u, 1u) == 0;
+  word = of_lane(word, first);
+  at = position_of(word, of_lane(at.owned, first));
+  const bool is_posted =
+      !receives || entry == (call.slot | static_cast<unsigned long long>(number + 1) << 32);
+  bool has_all = __all_sync(whole_warp, (held || !is_first) && (locks || lane != 0) && is_posted);
+  if (has_all) { // (Whoever had the lock meanwhile may have moved them.)
+    acquire_device();
+    const bool moved = posts.first != begin || state.in_lists != 0 ||
+                       (posts.gone & ((2ull << (all - 1)) - 1)) != 0;
+    has_all = !__any_sync(whole_warp, lane == 0 && moved);
+  }
+  if (!has_all) {
+    if (held)
+      let_channels_go(state, peer, at);
+    if (locks)
+      atomicExch(&state.lock, 0u);
+    return false;
+  }
+  if (receives) {
+    call.received.rings[0] = rings[0];
+    call.received.rings[1] = rings[1];
+    call.received.common = at.common;
+    call.received.owned = at.owned;
+  }
+  const unsigned ranks = __ballot_sync(whole_warp, is_first);
+  if (lane == 0) {
+    series.open = receiving;
+    series.ranks = ranks;
+  }
+  __syncwarp();
+  return true;
+}
+
+/// Those that have been received are no longer posted; the lock is given back. The same warp.
+GMPI_DEVICE void unpost_received(State &state, const Series &series) {
+  const std::uint32_t lane = lane_index();
+  const LeftCall &call = series.call[lane];
+  const bool receives = lane < series.count() && !call.sends;
+  const unsigned receiving = __ballot_sync(whole_warp, receives);
+  const unsigned received = __ballot_sync(whole_warp, receives && call.over);
+  if (lane == 0 && received == receiving) {
+    const auto all = static_cast<std::uint32_t>(__popc(receiving));
+    state.posts.gone >>= all;
+    store_relaxed_device(&state.posts.first, state.posts.first + all);
+  } else if (lane == 0) {
+    GMPI_NO_UNROLL
+    for (unsigned those = received; those != 0; those &= those - 1)
+      state.posts.gone |= 1ull << __popc(receiving & ((those & (0u - those)) - 1));
+  }
+  if (receives && call.over) {
+    Request &request = state.requests[call.slot];
+    request.peer = call.peer;
+    request.rank = call.rank;
+    request.tag = call.tag;
+    request.header = header_of(*call.comm, call.tag, call.carried, false);
+  }
+  __syncwarp();
+  release_device(); // what has been received is there before anybody is told that it is
+  if (receives && call.over)
+    note_state(state.requests[call.slot], RequestState::done);
+  if (lane == 0) {
+    atomicSub(&state.summary.posted, static_cast<std::uint32_t>(__popc(received)));
+    atomicExch(&state.lock, 0u);
+  }
+  __syncwarp();
+}
+
+/// Receives, once it has hold of all. Returns answered, where all has been received, and nothing is
+/// left of the wait; bundling, where all of the block are to read messages before it goes on; or
+/// elsewhere. The same warp.
+GMPI_NOINLINE Begun receive_posted_as_warp() {
+  BlockState &block = block_state();
+  State &state = *context.peer;
+  Series &series = block.series;
+  const std::uint32_t lane = lane_index(), count = series.count();
+  const Begun begun = receive_left<false, false, true>(state, series);
+  if (begun == Begun::bundling)
+    return begun;
+  if (begun == Begun::answered && lane == 0)
+    keep_result<Scope::grid>(nothing_received());
+  if (begun == Begun::answered)
+    end_as_warp<Scope::grid>();
+  unpost_received(state, series);
+  free_received(state, series, count);
+  if (begun == Begun::answered) {
+    const LeftCall &call = series.call[lane];
+    const bool has = lane < count;
+    const std::uint32_t serial = has ? context.records[call.slot].serial : 0;
+    keep_or_release_slots(context, reserve_of<Scope::grid>(), has, call.slot, serial);
+    if (lane == 0)
+      increase_relaxed_device(&state.found, count);
+  }
+  if (lane == 0)
+    series.forget();
+  __syncwarp();
+  return begun;
+}
+
+} // namespace gmpi::device::peer
