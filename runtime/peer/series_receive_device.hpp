@@ -102,6 +102,7 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   const unsigned group = __match_any_sync(whole_warp, peer);
   const Wanted wanted{call.context, peer, call.tag};
   const std::uint32_t room = receives ? call.bytes : 0;
+  const auto own = static_cast<std::uint32_t>(__popc(__ballot_sync(whole_warp, receives)));
   const auto slots = with_long && room > eager_bytes
                          ? 1
                          : static_cast<std::uint32_t>(slots_for(room, room >= least_dense));
@@ -195,10 +196,10 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
     if (unread != 0 || !usual)
       break;
     if (nothing_new) {
-      const bool others_wait = posted ? load_relaxed_device(&state.wanted) != 0 ||
-                                            (summary.kept | summary.active | summary.told) != 0
-                                      : is_contended(summary);
-      usual = __any_sync(whole_warp, others_wait || patience.ends(turns)) == 0;
+      Summary others = summary;
+      if constexpr (posted)
+        others.posted = (summary.posted ^ own) | load_relaxed_device(&state.wanted);
+      usual = __any_sync(whole_warp, is_contended(others) || patience.ends(turns)) == 0;
       if (!usual)
         break;
       relax();
