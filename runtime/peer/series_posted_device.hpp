@@ -8,7 +8,7 @@
 // want the lock, they stay posted, and the wait goes on the usual way.
 #pragma once
 
-#include "../mpi/first_warp_device.hpp"
+#include "../queue/quick_device.hpp"
 #include "series_receive_device.hpp"
 
 namespace gmpi::device::peer {
@@ -158,6 +158,37 @@ GMPI_NOINLINE Begun receive_posted_as_warp() {
   if (lane == 0)
     series.forget();
   __syncwarp();
+  return begun;
+}
+
+/// Begins to receive for calls that have been made, if these requests are theirs and none of them
+/// is long. Returns as receive_posted_as_warp(). The first warp, whole.
+GMPI_NOINLINE Begun begin_posted_as_warp(int count, const MPI_Request *requests) {
+  Series &series = block_state().series;
+  const Series::Left &left = series.left[thread_index() / 32];
+  const bool waited = left.waited_from(series.last) != 0;
+  if (lane_index() == 0)
+    series.first = series.last; // as before they were made
+  __syncwarp();
+  if (!waited && !has_long(series) && are_of_series(series, requests, count) &&
+      hold_posted(*context.peer, series))
+    return receive_posted_as_warp();
+  if (lane_index() == 0)
+    series.forget();
+  __syncwarp();
+  return Begun::elsewhere;
+}
+/// The same of 32 requests at most, to the end: answered, or elsewhere. All of the block that makes
+/// the call, in whose number none is missing.
+GMPI_NOINLINE Begun wait_for_posted(int count, const MPI_Request *requests) {
+  Begun begun = Begun::over;
+  if (thread_index() < 32)
+    begun = begin_posted_as_warp(count, requests);
+  begun = tell_all(begun);
+  while (begun == Begun::bundling) {
+    carry_all_left<true>();
+    begun = tell_all(thread_index() < 32 ? receive_posted_as_warp() : Begun::over);
+  }
   return begun;
 }
 

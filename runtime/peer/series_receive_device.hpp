@@ -1,5 +1,5 @@
-// What a wait receives of the calls that its grid has left: from the channels, which it holds, for
-// receives that its block knows, the lanes' ones.
+// What a wait receives of the calls that its grid has left, if these are what it waits for: from
+// the channels, which it holds, for receives that its block knows, the lanes' ones.
 //
 // Invariant: as of whoever begins (series_wait_device.hpp, series_posted_device.hpp): no other
 // receive of the rank comes before those, and nobody else reads from these channels meanwhile. What
@@ -9,6 +9,32 @@
 #include "series_device.hpp"
 
 namespace gmpi::device::peer {
+
+/// Whether `count` requests are those of all calls that have been left, but for those whose wait
+/// has been left, too; and null ones. A warp, whole.
+GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests, int count) {
+  const std::uint32_t lane = lane_index();
+  const std::uint32_t all = series.count(); // (whoever returns may change it)
+  const MPI_Request its =
+      lane < static_cast<std::uint32_t>(count) ? requests[lane] : MPI_Request(MPI_REQUEST_NULL);
+  const bool is_null = its == MPI_Request(MPI_REQUEST_NULL) || its == null_peer_request();
+  const std::uint32_t slot = is_null || !is_kernel_request(its) ? 0 : decode_request(its).slot;
+  const std::uint32_t waited = waited_calls();
+  // Mostly they are named in the order in which they have been made.
+  const unsigned theirs = __ballot_sync(whole_warp, !is_null);
+  const std::uint32_t place = __popc(theirs & ((1u << lane) - 1));
+  if (waited == 0 && __all_sync(whole_warp, is_null || slot == series.call[place].slot))
+    return static_cast<std::uint32_t>(__popc(theirs)) == all;
+  std::uint32_t found = 0; // of the series
+  bool known = is_null;
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < all; ++i) {
+    const bool is_it = slot == series.call[i].slot && (waited >> i & 1) == 0;
+    known = known || is_it;
+    found += __any_sync(whole_warp, is_it) || (waited >> i & 1) != 0;
+  }
+  return found == all && __all_sync(whole_warp, known);
+}
 
 /// What a lane sees of a message that may begin at a slot.
 struct FrontOfMessage {

@@ -15,32 +15,6 @@
 
 namespace gmpi::device::peer {
 
-/// Whether `count` requests are those of all calls that have been left, but for those whose wait
-/// has been left, too; and null ones. A warp, whole.
-GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests, int count) {
-  const std::uint32_t lane = lane_index();
-  const std::uint32_t all = series.count(); // (whoever returns may change it)
-  const MPI_Request its =
-      lane < static_cast<std::uint32_t>(count) ? requests[lane] : MPI_Request(MPI_REQUEST_NULL);
-  const bool is_null = its == MPI_Request(MPI_REQUEST_NULL) || its == null_peer_request();
-  const std::uint32_t slot = is_null || !is_kernel_request(its) ? 0 : decode_request(its).slot;
-  const std::uint32_t waited = waited_calls();
-  // Mostly they are named in the order in which they have been made.
-  const unsigned theirs = __ballot_sync(whole_warp, !is_null);
-  const std::uint32_t place = __popc(theirs & ((1u << lane) - 1));
-  if (waited == 0 && __all_sync(whole_warp, is_null || slot == series.call[place].slot))
-    return static_cast<std::uint32_t>(__popc(theirs)) == all;
-  std::uint32_t found = 0; // of the series
-  bool known = is_null;
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < all; ++i) {
-    const bool is_it = slot == series.call[i].slot && (waited >> i & 1) == 0;
-    known = known || is_it;
-    found += __any_sync(whole_warp, is_it) || (waited >> i & 1) != 0;
-  }
-  return found == all && __all_sync(whole_warp, known);
-}
-
 /// What is longer is not stored together with others.
 constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
 
@@ -271,37 +245,6 @@ GMPI_DEVICE bool exchange_pair(int count, const MPI_Request *requests, bool tell
     return false;
   end_pair(false);
   return true;
-}
-
-/// Begins to receive for calls that have been made, if these requests are theirs and none of them
-/// is long. Returns as receive_posted_as_warp(). The first warp, whole.
-GMPI_NOINLINE Begun begin_posted_as_warp(int count, const MPI_Request *requests) {
-  Series &series = block_state().series;
-  const Series::Left &left = series.left[thread_index() / 32];
-  const bool waited = left.waited_from(series.last) != 0;
-  if (lane_index() == 0)
-    series.first = series.last; // as before they were made
-  __syncwarp();
-  if (!waited && !has_long(series) && are_of_series(series, requests, count) &&
-      hold_posted(*context.peer, series))
-    return receive_posted_as_warp();
-  if (lane_index() == 0)
-    series.forget();
-  __syncwarp();
-  return Begun::elsewhere;
-}
-/// The same of 32 requests at most, to the end: answered, or elsewhere. All of the block that makes
-/// the call, in whose number none is missing.
-GMPI_NOINLINE Begun wait_for_posted(int count, const MPI_Request *requests) {
-  Begun begun = Begun::over;
-  if (thread_index() < 32)
-    begun = begin_posted_as_warp(count, requests);
-  begun = tell_all(begun);
-  while (begun == Begun::bundling) {
-    carry_all_left<true>();
-    begun = tell_all(thread_index() < 32 ? receive_posted_as_warp() : Begun::over);
-  }
-  return begun;
 }
 
 /// Makes the calls that have been left to a grid's wait, and waits for them, if these are what it

@@ -1,7 +1,7 @@
 // Nonblocking calls of a grid one behind the other, which its blocks leave to the next one: what
 // they bring, in every order and length, and whatever comes between.
 // RUN: %gmpicxx %s -o %t
-// RUN: %ranks 1-3 %t
+// RUN: %mpiexec -n 2 %t
 // RUN: env GMPI_PEER=1 %ranks 1-4 %t
 #include "Inputs/messages.h"
 

@@ -2,7 +2,7 @@
 // in every length, also among others that are received, from nobody, from another rank, and where it
 // is not left after all; and one that is too long, and one that nobody sends.
 // RUN: %gmpicxx %s -o %t
-// RUN: %ranks 1-3 %t
+// RUN: %mpiexec -n 2 %t
 // RUN: env GMPI_PEER=1 %ranks 1-4 %t
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t short 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: env GMPI_PEER=1 not %mpiexec -n 2 %t truncates 2>&1 | FileCheck %s --check-prefix=TRUNCATES
