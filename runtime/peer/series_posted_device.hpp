@@ -23,9 +23,8 @@ GMPI_DEVICE bool has_made() {
 /// calls no function.
 GMPI_DEVICE bool hold_posted(State &state, Series &series) {
   const std::uint32_t lane = lane_index(), count = series.count();
-  LeftCall &call = series.call[lane];
-  const bool receives = lane < count && !call.sends, sends = lane < count && call.sends;
-  const std::uint32_t peer = receives ? call.peer : max_peers;
+  const LeftCall &call = series.call[lane];
+  const bool sends = lane < count && call.sends;
   PostRing &posts = state.posts;
   // All of this is under way together.
   const Summary summary = look(state);
@@ -33,15 +32,8 @@ GMPI_DEVICE bool hold_posted(State &state, Series &series) {
   const std::uint32_t begin = load_relaxed_device(&posts.first);
   const std::uint32_t end = load_relaxed_device(&posts.next);
   const std::uint32_t lock = load_relaxed_device(&state.lock) | load_relaxed_device(&state.wanted);
-  unsigned long long word = 0;
-  Position at{};
-  std::uint64_t *rings[2] = {nullptr, nullptr};
-  if (receives) {
-    word = load_relaxed_device(&state.receiving[peer].next);
-    at.owned = load_relaxed_device(&state.receiving[owned_channel(peer)].next);
-    rings[0] = state.channels[peer].in;
-    rings[1] = state.channels[owned_channel(peer)].in;
-  }
+  ReceivingChannels channels(state, series);
+  const bool receives = channels.receives;
   const bool is_sent =
       !sends || static_cast<RequestState>(load_relaxed_device(&state.requests[call.slot].state)) ==
                     RequestState::done;
@@ -50,24 +42,19 @@ GMPI_DEVICE bool hold_posted(State &state, Series &series) {
   const unsigned receiving = __ballot_sync(whole_warp, receives);
   const auto all = static_cast<std::uint32_t>(__popc(receiving));
   const auto place = static_cast<std::uint32_t>(__popc(receiving & ((1u << lane) - 1)));
-  const std::uint32_t first = __ffs(static_cast<int>(__match_any_sync(whole_warp, peer))) - 1;
-  const bool is_first = receives && first == lane; // of those from its rank
   const bool usual = all != 0 && !far && summary.posted == all && end - begin == all &&
                      (summary.kept | summary.active | summary.told | lock) == 0 && is_sent &&
-                     serial == call.serial && !(receives && call.over) &&
-                     (!is_first || (word & locked) == 0);
+                     serial == call.serial && !(receives && call.over) && channels.are_free();
   if (!__all_sync(whole_warp, usual))
     return false;
   const std::uint32_t number = of_lane(begin, 0) + place;
   const unsigned long long entry =
       receives ? load_relaxed_device(&posts.entry[number % PostRing::places]) : 0;
-  const bool held = is_first && try_lock_channels(state, peer, word);
+  channels.take_hold(state);
   const bool locks = lane == 0 && atomicCAS(&state.lock, 0u, 1u) == 0;
-  word = of_lane(word, first);
-  at = position_of(word, of_lane(at.owned, first));
   const bool is_posted =
       !receives || entry == (call.slot | static_cast<unsigned long long>(number + 1) << 32);
-  bool has_all = __all_sync(whole_warp, (held || !is_first) && (locks || lane != 0) && is_posted);
+  bool has_all = __all_sync(whole_warp, channels.has_hold() && (locks || lane != 0) && is_posted);
   if (has_all) { // (Whoever had the lock meanwhile may have moved them.)
     acquire_device();
     const bool moved = posts.first != begin || state.in_lists != 0 ||
@@ -75,23 +62,12 @@ GMPI_DEVICE bool hold_posted(State &state, Series &series) {
     has_all = !__any_sync(whole_warp, lane == 0 && moved);
   }
   if (!has_all) {
-    if (held)
-      let_channels_go(state, peer, at);
+    channels.let_go(state);
     if (locks)
       atomicExch(&state.lock, 0u);
     return false;
   }
-  if (receives) {
-    call.received.rings[0] = rings[0];
-    call.received.rings[1] = rings[1];
-    call.received.common = at.common;
-    call.received.owned = at.owned;
-  }
-  const unsigned ranks = __ballot_sync(whole_warp, is_first);
-  if (lane == 0) {
-    series.open = receiving;
-    series.ranks = ranks;
-  }
+  channels.note(series);
   __syncwarp();
   return true;
 }

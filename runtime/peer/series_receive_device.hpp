@@ -36,6 +36,66 @@ GMPI_DEVICE bool are_of_series(const Series &series, const MPI_Request *requests
   return found == all && __all_sync(whole_warp, known);
 }
 
+/// The channels that a series' receives come by: of a lane that receives, those from its rank. A
+/// warp, whole; its functions call none.
+struct ReceivingChannels {
+  bool receives;
+  std::uint32_t peer, first; ///< the lane of the first receive from that rank
+  bool is_first, held;
+  unsigned long long word;
+  Position at;
+  std::uint64_t *common, *owned; ///< rings
+
+  /// They are under way when it returns.
+  GMPI_DEVICE ReceivingChannels(const State &state, const Series &series) {
+    const std::uint32_t lane = lane_index();
+    const LeftCall &call = series.call[lane];
+    receives = lane < series.count() && !call.sends;
+    peer = receives ? call.peer : max_peers;
+    held = false;
+    word = at.common = at.owned = 0; // (nvcc would load initial values of a struct)
+    common = owned = nullptr;
+    if (receives) {
+      word = load_relaxed_device(&state.receiving[peer].next);
+      at.owned = load_relaxed_device(&state.receiving[owned_channel(peer)].next);
+      common = state.channels[peer].in;
+      owned = state.channels[owned_channel(peer)].in;
+    }
+    first = __ffs(static_cast<int>(__match_any_sync(whole_warp, peer))) - 1;
+    is_first = receives && first == lane;
+  }
+
+  /// Whether nobody had hold of the lane's ones.
+  GMPI_DEVICE bool are_free() const { return !is_first || (word & locked) == 0; }
+  /// Tries to take hold of the lane's ones.
+  GMPI_DEVICE void take_hold(State &state) {
+    held = is_first && try_lock_channels(state, peer, word);
+    word = of_lane(word, first);
+    at = position_of(word, of_lane(at.owned, first));
+  }
+  GMPI_DEVICE bool has_hold() const { return held || !is_first; }
+  GMPI_DEVICE void let_go(State &state) const {
+    if (held)
+      let_channels_go(state, peer, at);
+  }
+  /// Notes in the series how far they have been read: its receives are open.
+  GMPI_DEVICE void note(Series &series) const {
+    LeftCall &call = series.call[lane_index()];
+    if (receives) {
+      call.received.rings[0] = common;
+      call.received.rings[1] = owned;
+      call.received.common = at.common;
+      call.received.owned = at.owned;
+    }
+    const unsigned open = __ballot_sync(whole_warp, receives);
+    const unsigned ranks = __ballot_sync(whole_warp, is_first);
+    if (lane_index() == 0) {
+      series.open = open;
+      series.ranks = ranks;
+    }
+  }
+};
+
 /// What a lane sees of a message that may begin at a slot.
 struct FrontOfMessage {
   Packet packets[header_packets + 1];

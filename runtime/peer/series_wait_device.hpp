@@ -25,59 +25,32 @@ constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
 template <bool with_long> GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
-  const bool receives = lane < series.count() && !call.sends;
-  const std::uint32_t peer = receives ? call.peer : max_peers;
   // All of this is under way together.
   const Summary summary = look(state);
   const bool far = state.far_news != nullptr;
-  unsigned long long word = 0;
-  Position at{};
-  std::uint64_t *rings[2] = {nullptr, nullptr};
-  if (receives) {
-    word = load_relaxed_device(&state.receiving[peer].next);
-    at.owned = load_relaxed_device(&state.receiving[owned_channel(peer)].next);
-    rings[0] = state.channels[peer].in;
-    rings[1] = state.channels[owned_channel(peer)].in;
-  }
+  ReceivingChannels channels(state, series);
   Places places;
   bool usual = find_places<with_long>(series, places) && !far && !is_contended(summary);
   const bool may_be_long = with_long && lane < series.count() && is_long(call);
   OwnOffer own;
   if (may_be_long)
     usual = usual && call.bytes <= most_stored && (call.sends || own.find(state, call));
-  const std::uint32_t first = __ffs(static_cast<int>(__match_any_sync(whole_warp, peer))) - 1;
-  const bool is_first = receives && first == lane; // of those from its rank
-  usual = usual && (!is_first || (word & locked) == 0);
-  if (!__all_sync(whole_warp, usual))
+  if (!__all_sync(whole_warp, usual && channels.are_free()))
     return Begun::nothing;
   const std::uint64_t order = places.sends ? load_relaxed_device(places.route.order) : 0;
-  const bool held = is_first && try_lock_channels(state, peer, word);
-  word = of_lane(word, first);
-  at = position_of(word, of_lane(at.owned, first));
-  if (!__all_sync(whole_warp, held || !is_first)) {
-    if (held)
-      let_channels_go(state, peer, at);
+  channels.take_hold(state);
+  if (!__all_sync(whole_warp, channels.has_hold())) {
+    channels.let_go(state);
     return Begun::nothing;
   }
-  if (receives) {
-    call.received.rings[0] = rings[0];
-    call.received.rings[1] = rings[1];
-    call.received.common = at.common;
-    call.received.owned = at.owned;
-  }
-  const unsigned open = __ballot_sync(whole_warp, receives);
-  const unsigned ranks = __ballot_sync(whole_warp, is_first);
-  if (lane == 0) {
-    series.open = open;
-    series.ranks = ranks;
-  }
+  channels.note(series);
   const bool carries = take_places<with_long>(state, series, places, order);
   if constexpr (with_long) {
-    if (may_be_long && receives)
+    if (may_be_long && channels.receives)
       describe_long_receive(state, call, own);
-    begin_long_ones(series, __ballot_sync(whole_warp, may_be_long && !receives));
+    begin_long_ones(series, __ballot_sync(whole_warp, may_be_long && !channels.receives));
     release_device(); // whoever answers, or stores, comes after
-    if (may_be_long && !receives)
+    if (may_be_long && !channels.receives)
       announce_left(call);
   }
   return carries ? Begun::spanning : Begun::over;

@@ -60,8 +60,8 @@ struct SlotQueue {
 /// Slots that a block, or a launch, has had requests in, and keeps for its next ones.
 struct SlotReserve {
   static constexpr std::uint32_t most = 32; // a warp's lanes
-  std::uint32_t count;   ///< of those that are here
-  std::uint32_t allowed; ///< as many may be here
+  std::uint32_t count;                      ///< of those that are here
+  std::uint32_t allowed;                    ///< as many may be here
   struct Slot {
     std::uint32_t slot, serial; ///< as its RequestRecord says
   } of[most];
