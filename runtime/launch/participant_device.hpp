@@ -40,6 +40,7 @@ enum class GridCommand : std::uint32_t {
   await,   ///< a collective call's only round has begun; its number comes with this: wait for it
   bring,   ///< the call is over, and what it has received comes with this: for each thread's own
            ///< memory, eight bytes at most
+  carry,   ///< have your part in the span that comes with this (../peer/wide_device.hpp)
   lead,    ///< (never stored) this block makes the call
 };
 
@@ -213,7 +214,10 @@ GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long befor
   return GridCommand::lead;
 }
 
+/// The same in one step, also where some of the block's threads have left.
 GMPI_DEVICE GridCommand arrive(BlockState &block) {
+  if (block.departed != 0 || block_threads() < 32)
+    store_relaxed_device(&block.launch->lacks_threads, 1u);
   const GridCommand command = have_arrived(block, begin_to_arrive(block));
   acquire_device();
   return command;
@@ -225,6 +229,14 @@ GMPI_DEVICE void meet_blocks(BlockState &block) {
   const std::uint32_t all = ++block.meetings * grid_blocks();
   increase_release_device(&block.launch->met, 1);
   while (static_cast<std::int32_t>(load_acquire_device(&block.launch->met) - all) < 0)
+    relax();
+}
+/// The same where each has read something that it need not find there any more: it waits for no
+/// fence, as that would wait for what has been stored on other devices.
+GMPI_DEVICE void meet_readers(BlockState &block) {
+  const std::uint32_t all = ++block.meetings * grid_blocks();
+  increase_relaxed_device(&block.launch->met, 1);
+  while (static_cast<std::int32_t>(load_relaxed_device(&block.launch->met) - all) < 0)
     relax();
 }
 
@@ -290,6 +302,36 @@ GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand wha
   return (round << command_bits | std::uint32_t(what)) | std::uint64_t(std::uint32_t(error)) << 32;
 }
 static_assert(std::uint32_t(GridCommand::lead) < 1u << command_bits);
+
+/// A command's round, as packets show it that come with it.
+GMPI_DEVICE std::uint32_t told_round(std::uint32_t round) {
+  return (round & (~0u >> command_bits)) | 1u << 31;
+}
+/// Notes the span that the block which makes the grid's call has told this one of. Its leader.
+GMPI_DEVICE void note_told_span(BlockState &block) {
+  constexpr std::uint32_t packets = sizeof(block.launch->told) / sizeof(block.launch->told[0]);
+  std::uint64_t low[packets], high[packets];
+  bool shows;
+  GMPI_NO_UNROLL
+  do {
+    shows = true;
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < packets; ++i)
+      load_whole(block.launch->told[i], low[i], high[i]);
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < packets; ++i)
+      shows = shows & (high[i] >> 32 == told_round(block.round));
+  } while (!shows);
+  peer::Span &span = block.peer.span;
+  const auto ways = static_cast<std::uint32_t>(high[1]);
+  span.ring = reinterpret_cast<std::uint64_t *>(low[0]);
+  span.bytes = static_cast<std::uint32_t>(high[0]);
+  span.data = reinterpret_cast<unsigned char *>(low[1]);
+  span.dense = (ways & 1) != 0;
+  span.reads = (ways & 2) != 0;
+  span.then = static_cast<Begun>(ways >> 2);
+  span.first = low[2];
+}
 
 /// How many arrivals the next command of this block takes back: later ones, its helpers'.
 GMPI_DEVICE unsigned long long arrivals(const BlockState &block) {
@@ -360,6 +402,9 @@ GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
   launch.command = 0;
   launch.claimed = 0;
   launch.met = 0;
+  launch.lacks_threads = 0;
+  for (auto &packet : launch.told)
+    packet[0] = packet[1] = 0;
   launch.membership = 0;
   if ((launch.routes.owned | launch.routes.refused) != 0)
     peer::give_all_up(*context.peer, launch.routes);

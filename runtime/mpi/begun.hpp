@@ -30,6 +30,7 @@ enum class Begun : std::uint32_t {
   sent,       ///< of MPI_Sendrecv: sent is its message, and the other yet to be received
   spanning,   ///< all of the block are to write, or read, block.peer.span
   bundling,   ///< the same, in bundles
+  sharing,    ///< the same, all blocks of the grid
   exchanging, ///< all that is left is to write, as the step says, and to receive; of a collective
               ///< call, a round of the first warp's
   carrying,   ///< all that is left is to write or read, as the step says

@@ -140,6 +140,33 @@ GMPI_DEVICE bool is_left(Begun begun) {
   return begun == Begun::nothing || begun == Begun::found || begun == Begun::sent;
 }
 
+/// Has all of a block carry what all of its grid's do, once. Returns how far the call has come then.
+template <Function F> GMPI_DEVICE Begun share_together(const Arguments &a) {
+  BlockState &block = block_state();
+  const bool leads = block.command == GridCommand::lead;
+  const Begun then = block.peer.span.then;
+  const bool writes = !block.peer.span.reads;
+  const bool is_over = peer::carry_wide();
+  if (leads && writes)
+    peer::tell_of_span();
+  if (is_over) {
+    if (leads)
+      return then;
+    return kind_of(F) == Kind::completion ? Begun::answered
+           : returns_something<F>(a)      ? Begun::made
+                                          : Begun::over;
+  }
+  if (leads)
+    return Begun::sent;
+  Begun now = Begun::over;
+  if (thread_index() == 0) {
+    block.command = await_command(block);
+    acquire_device();
+    now = begun_by_another<F>(block.command, block, a);
+  }
+  return tell_all(now);
+}
+
 /// Has all of a block help with the copies of a grid's call that another makes. Returns how far the
 /// call has come then.
 template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
@@ -338,6 +365,11 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return go_on_completing<Function::name, S>(site, a, 0);                                        \
   }                                                                                                \
+  template <class = void> GMPI_NOINLINE Begun share_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return share_together<Function::name>(a);                                                      \
+  }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE Begun work_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {                   \
     Arguments a{};                                                                                 \
@@ -366,6 +398,9 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
               peer::prepare_pair();                                                                \
           },                                                                                       \
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
+      if constexpr (S == Scope::grid)                                                              \
+        while (begun == Begun::sharing)                                                            \
+          begun = quick::share_##name(GMPI_LIST(GMPI_PASS, roles));                                \
       while (begun == Begun::working)                                                              \
         begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
       if (begun == Begun::answered && !wants_status(a))                                            \
@@ -455,6 +490,11 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return take_result<Function::name>(a);                                                         \
+  }                                                                                                \
+  template <class = void> GMPI_NOINLINE Begun share_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return share_together<Function::name>(a);                                                      \
   }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun store_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {          \
     Arguments a{};                                                                                 \
@@ -586,9 +626,15 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
       if constexpr (peer::sends_short<Function::name>)                                             \
         if (is_span(begun) && peer::is_to_be_written(block_state().peer.span))                     \
           begun = write_span<S>(begun);                                                            \
+      if constexpr (S == Scope::grid && peer::carries_wide<Function::name>)                        \
+        if (begun == Begun::sharing)                                                               \
+          begun = quick::share_##name(GMPI_LIST(GMPI_PASS, roles));                                \
       if constexpr (Function::name == Function::Sendrecv)                                          \
         if (begun == Begun::sent)                                                                  \
           begun = tell_all(thread_index() < 32 ? receive(begun) : Begun::over);                    \
+      if constexpr (S == Scope::grid && Function::name == Function::Sendrecv)                      \
+        if (begun == Begun::sharing)                                                               \
+          begun = quick::share_##name(GMPI_LIST(GMPI_PASS, roles));                                \
       if constexpr (receives)                                                                      \
         if (is_span(begun))                                                                        \
           begun = read_span<S>(begun);                                                             \
@@ -731,9 +777,11 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
   a.count = count;
   a.requests = requests;
   a.statuses = statuses;
-  const Begun begun = begin_together<Function::Waitall, Scope::grid>(
+  Begun begun = begin_together<Function::Waitall, Scope::grid>(
       site, a, [] {}, [] { return false; }, [] { peer::prepare_pair(); },
       [] { return end_with_nobody<Function::Waitall, Scope::grid>(Arguments{}); });
+  while (begun == Begun::sharing)
+    begun = quick::share_Waitall(count, requests, statuses);
   if (begun != Begun::answered)
     by_queue::MPI_Waitall<Scope::grid>(site, 0, requests, MPI_STATUSES_IGNORE, begun);
   const LaunchState &launch = *block_state().launch;

@@ -45,8 +45,12 @@ constexpr std::uint32_t bundle_packets = 4 * 32, bundle_bytes = 3 * 32 * 16;
 constexpr std::uint32_t dense_head = 8;
 /// The shortest message that may be dense.
 constexpr std::uint32_t least_dense = 2 * bundle_bytes;
-/// Longer messages are announced, and sent when a receive has matched.
+/// Longer messages are announced, and sent when a receive has matched; but for wide ones.
 constexpr std::uint32_t eager_bytes = 65536;
+/// A wide message is an eager one that is longer, and that all blocks of a grid write together. So
+/// many of a rank's to another may be under way, or kept, each with a token of its own; for each,
+/// the receiver has a place. (wide_device.hpp)
+constexpr std::uint32_t wide_bytes = 1048576, wide_tokens = 8;
 constexpr std::uint32_t max_peers = 64;               ///< ranks that a rank's kernels reach
 constexpr std::uint32_t max_channels = 2 * max_peers; ///< each way
 constexpr std::uint32_t max_comms = 64;
@@ -62,6 +66,14 @@ constexpr std::uint32_t max_offers = 64;
 /// data (or none yet), and so many with more.
 constexpr std::uint32_t small_kept = 8192, large_kept = 256;
 constexpr std::uint32_t small_bytes = 1024;
+/// And wide ones, which have places by rank and token.
+constexpr std::uint32_t wide_kept = max_peers * wide_tokens;
+constexpr std::uint32_t first_wide_kept = small_kept + large_kept;
+/// The memory of all of these, where `ranks` run on this host.
+constexpr std::size_t kept_bytes(std::uint32_t ranks) {
+  return std::size_t(small_kept) * small_bytes + std::size_t(large_kept) * eager_bytes +
+         std::size_t(ranks) * wide_tokens * wide_bytes;
+}
 
 /// One round of a collective call moves so much from each rank to each.
 constexpr std::uint32_t round_bytes = 65536;
@@ -161,7 +173,7 @@ struct Header {
   MessageKind kind;
   std::uint32_t context; ///< of the communicator; below 2^context_bits
   std::uint16_t request; ///< the sender's, where it waits for the match; of an eager one, not told
-  std::uint16_t serial;  ///< and which use of it
+  std::uint16_t serial;  ///< and which use of it; of a wide one, see WideUse
   std::int32_t tag;
   std::uint64_t bytes; ///< below 2^48
   std::uint64_t after; ///< as far the receiver must have come in the other channel: a slot number;
@@ -170,6 +182,27 @@ struct Header {
 };
 /// Of an eager message's first word, instead of a request: that it is dense.
 constexpr std::uint64_t dense_bit = std::uint64_t(1) << 63;
+
+GMPI_HOST_DEVICE constexpr bool is_wide(const Header &header) {
+  return header.kind == MessageKind::eager && header.bytes > eager_bytes;
+}
+/// A wide message's token, and which use of that it is: a serial in its header.
+struct WideUse {
+  std::uint32_t token, number;
+
+  static constexpr std::uint32_t number_bits = 13;
+  GMPI_HOST_DEVICE static constexpr std::uint32_t behind(std::uint32_t number) {
+    return (number + 1) & ((1u << number_bits) - 1);
+  }
+  GMPI_HOST_DEVICE static constexpr WideUse of(const Header &header) {
+    return {std::uint32_t(header.serial) >> number_bits,
+            header.serial & ((1u << number_bits) - 1)};
+  }
+  GMPI_HOST_DEVICE constexpr std::uint16_t serial() const {
+    return static_cast<std::uint16_t>(token << number_bits | number);
+  }
+};
+static_assert(wide_tokens << WideUse::number_bits == 1u << 16);
 
 /// The data word of one of a message's first packets. Packet 0: tag, context, kind, request.
 GMPI_HOST_DEVICE inline std::uint64_t pack_header(const Header &header, std::uint32_t packet) {
@@ -265,6 +298,7 @@ struct Shared {
       max_requests * ack_packets * packet_words * sizeof(std::uint64_t);
   static constexpr std::size_t landed_words = acks_bytes / sizeof(std::uint64_t);
   static constexpr std::size_t landed_bytes = max_requests * packet_words * sizeof(std::uint64_t);
+  static constexpr std::size_t tokens_bytes = wide_kept * sizeof(std::uint32_t);
 
   /// Packets from rank `source`, in its common or owned channel.
   std::size_t channel(std::uint32_t source, bool owned) const {
@@ -277,10 +311,19 @@ struct Shared {
   /// By request of this rank's: what has matched it; and, landed_words behind that, a packet that
   /// shows the request's serial once its data has been stored.
   std::size_t acks() const { return freed(ranks, true); }
-  /// This rank's offers, for the others' hosts.
-  std::size_t offers() const { return acks() + acks_bytes + landed_bytes; }
+  /// This rank's offers, for the others' hosts; behind the tokens that the others give back.
+  std::size_t offers() const { return acks() + acks_bytes + landed_bytes + tokens_bytes; }
   std::size_t bytes() const { return offers() + max_offers * sizeof(Offer); }
 };
+
+/// Where the receiver `to` of a rank's wide messages writes which use of a token has come back, in
+/// that rank's memory, whose `acks` these are.
+GMPI_HOST_DEVICE inline std::uint32_t *token_at(std::uint64_t *acks, std::uint32_t to,
+                                                std::uint32_t token) {
+  auto *const tokens = reinterpret_cast<std::uint32_t *>(
+      acks + (Shared::acks_bytes + Shared::landed_bytes) / sizeof(std::uint64_t));
+  return tokens + to * wide_tokens + token;
+}
 
 /// The channels to and from another rank, or this one itself, of one kind.
 struct Channel {
@@ -463,13 +506,16 @@ struct State {
   const std::uint64_t *far_news;     ///< counts what has come from other hosts
   unsigned long long far_quiet;      ///< when it said so, none of it waited to be looked at
   std::uint32_t near_peers;          ///< those before are this host's
-  unsigned char *kept_data;          ///< [small_kept][small_bytes], [large_kept][eager_bytes]
+  std::uint32_t self;                ///< this rank's own number among them
+  /// [small_kept][small_bytes], [large_kept][eager_bytes], [near_peers][wide_tokens][wide_bytes]
+  unsigned char *kept_data;
   unsigned long long last_told;      ///< when the proxy was told last that this rank goes on
   unsigned long long calls, bytes;   ///< for statistics
   unsigned long long stored, ringed; ///< long messages, by their way
   /// Calls that grids' blocks have left to the next one; those of them that one MPI_Waitall has sent
   /// and received; and those whose messages it has found, once they had been made.
   unsigned long long left, exchanged, found;
+  unsigned long long wide; ///< such messages that have been sent
   Channel channels[max_channels];
   std::uint64_t *peer_acks[max_peers]; ///< each in its own memory, or for the relay
   Offer *offers;                       ///< this rank's
@@ -483,7 +529,9 @@ struct State {
   Line sending[max_channels], receiving[max_channels];
   Request requests[max_requests];
   Comm comms[max_comms];
-  Kept kept[small_kept + large_kept];
+  /// By receiver: the last use of each token. Who owns the channel to it writes them.
+  std::uint32_t wide_uses[max_peers][wide_tokens];
+  Kept kept[first_wide_kept + wide_kept];
 };
 
 /// A message on its way through a channel.
@@ -505,8 +553,8 @@ inline void empty_lists(State &state) {
   for (std::uint32_t i = 0; i < match_lists; ++i)
     state.posted[i].first = state.kept_lists[i].first = nothing;
   state.posted_any_tag.first = nothing;
-  for (std::uint32_t i = 0; i < small_kept + large_kept; ++i)
-    state.kept[i].next = i + 1 == small_kept || i + 1 == small_kept + large_kept ? nothing : i + 1;
+  for (std::uint32_t i = 0; i < first_wide_kept; ++i)
+    state.kept[i].next = i + 1 == small_kept || i + 1 == first_wide_kept ? nothing : i + 1;
   state.free_small = 0;
   state.free_large = small_kept;
 }

@@ -23,9 +23,6 @@ std::unique_ptr<Links> &the_links() {
   return links;
 }
 
-constexpr std::size_t kept_bytes =
-    std::size_t(small_kept) * small_bytes + std::size_t(large_kept) * eager_bytes;
-
 std::size_t bytes_of_rounds(int ranks) {
   return std::size_t(round_places) * ranks * round_packets * packet_words * sizeof(std::uint64_t);
 }
@@ -244,11 +241,12 @@ void Links::set_up_state() {
   std::memset(static_cast<void *>(image_.get()), 0, sizeof(State));
   void *state = nullptr, *data = nullptr;
   if (cudaMalloc(&state, sizeof(State)) != cudaSuccess ||
-      cudaMalloc(&data, kept_bytes) != cudaSuccess)
+      cudaMalloc(&data, kept_bytes(std::uint32_t(host_.count()))) != cudaSuccess)
     fatal("cannot allocate device memory for messages between kernels");
   state_ = static_cast<State *>(state);
   kept_data_ = static_cast<unsigned char *>(data);
   image_->peers = image_->near_peers = std::uint32_t(host_.count());
+  image_->self = std::uint32_t(host_.rank);
   empty_lists(*image_);
   image_->acks = reinterpret_cast<std::uint64_t *>(memory_ + shared_memory().acks());
   image_->kept_data = kept_data_;
@@ -417,10 +415,10 @@ void Links::remove(MPI_Comm comm) {
 void Links::report_statistics() {
   if (state_ == nullptr || !settings().stats)
     return;
-  unsigned long long counted[7] = {};
-  static_assert(offsetof(State, found) == offsetof(State, calls) + 6 * sizeof(counted[0]));
+  unsigned long long counted[8] = {};
+  static_assert(offsetof(State, wide) == offsetof(State, calls) + 7 * sizeof(counted[0]));
   cudaMemcpy(counted, &state_->calls, sizeof(counted), cudaMemcpyDeviceToHost);
-  const auto [calls, bytes, stored, ringed, left, exchanged, found] = counted;
+  const auto [calls, bytes, stored, ringed, left, exchanged, found, wide] = counted;
   if (calls == 0)
     return;
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
@@ -433,6 +431,8 @@ void Links::report_statistics() {
     say("of these, by way of the hosts: %llu messages and %llu parts of collective calls, %llu "
         "bytes",
         relayed.messages, relayed.parts, relayed.bytes);
+  if (wide != 0)
+    say("of these messages, %llu were written by all blocks of a grid, with their headers", wide);
   if (stored + ringed == 0)
     return;
   const std::string refusal = offers_.refusal();

@@ -383,7 +383,8 @@ private:
       const unsigned those =
           __ballot_sync(whole_warp, (open_ >> lane & 1) != 0 && wanted_.is(header, peer));
       // Nobody's, or perhaps of one of those that no lane has.
-      usual = those != 0 && header.kind == MessageKind::eager && reads_ < Copies::most;
+      usual = those != 0 && header.kind == MessageKind::eager && !is_wide(header) &&
+              reads_ < Copies::most;
       if (!usual)
         break;
       // The next look is under way with what follows.

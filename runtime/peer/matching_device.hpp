@@ -57,9 +57,13 @@ GMPI_DEVICE void unlock(State &state) {
 }
 
 GMPI_DEVICE unsigned char *kept_memory(const State &state, std::uint32_t index) {
-  std::size_t large = index < small_kept ? 0 : index - small_kept;
-  std::size_t small = index < small_kept ? index : small_kept;
-  return state.kept_data + small * small_bytes + large * eager_bytes;
+  constexpr std::size_t behind_small = std::size_t(small_kept) * small_bytes;
+  constexpr std::size_t behind_large = behind_small + std::size_t(large_kept) * eager_bytes;
+  const std::size_t at =
+      index < small_kept        ? std::size_t(index) * small_bytes
+      : index < first_wide_kept ? behind_small + std::size_t(index - small_kept) * eager_bytes
+                                : behind_large + std::size_t(index - first_wide_kept) * wide_bytes;
+  return state.kept_data + at;
 }
 /// A place for so much data; `nothing` where all are in use.
 GMPI_DEVICE std::uint32_t take_place(State &state, unsigned long long bytes) {
@@ -69,9 +73,25 @@ GMPI_DEVICE std::uint32_t take_place(State &state, unsigned long long bytes) {
     list = state.kept[index].next;
   return index;
 }
+/// The sender of a wide message may use its token again: the message needs no place, or no longer.
+GMPI_DEVICE void give_token_back(const State &state, std::uint32_t from, const Header &header) {
+  const WideUse use = WideUse::of(header);
+  store_relaxed_system(token_at(state.peer_acks[from], state.self, use.token), use.number);
+}
+/// A place for the data of a message that has come through that channel, as above. A wide one's is
+/// its token's.
+GMPI_DEVICE std::uint32_t take_place_for(State &state, const Header &header,
+                                         std::uint32_t channel) {
+  return is_wide(header) ? first_wide_kept + peer_of_channel(channel) * wide_tokens +
+                               WideUse::of(header).token
+                         : take_place(state, header.kind == MessageKind::announced ? 0 : header.bytes);
+}
 GMPI_DEVICE void give_place(State &state, std::uint32_t index) {
+  Kept &kept = state.kept[index];
+  if (index >= first_wide_kept)
+    return give_token_back(state, peer_of_channel(kept.channel), kept.header);
   std::uint32_t &list = index < small_kept ? state.free_small : state.free_large;
-  state.kept[index].next = list;
+  kept.next = list;
   list = index;
 }
 
@@ -204,6 +224,8 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
   start_receiving(state, index, first);
   if (header.kind == MessageKind::synchronous)
     acknowledge(state, from, header);
+  else if (is_wide(header))
+    give_token_back(state, from, header);
 }
 
 /// How the data of an announced message goes to a rank, or comes from there.
@@ -398,7 +420,7 @@ GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t channel,
     }
     give_to_posted(state, posted, header, channel, next);
   } else {
-    std::uint32_t place = take_place(state, no_data ? 0 : header.bytes);
+    const std::uint32_t place = take_place_for(state, header, channel);
     if (place == nothing)
       return next;
     state.kept[place].channel = channel;

@@ -13,6 +13,7 @@
 
 #include "post_device.hpp"
 #include "quick_long_device.hpp"
+#include "wide_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -154,8 +155,17 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
   const unsigned long long next = at.in(channel);
   const bool fits = header.bytes <= room, whole = header.bytes <= warp_bytes;
   const bool answered = want_status || is_local(data);
+  if (is_wide(header) && fits) {
+    if (lane == 0 && want_status)
+      note_short<S>(share, source, header.tag, static_cast<std::uint32_t>(header.bytes));
+    if (S == Scope::grid && receive_wide(state, peer, data, arrived,
+                                         answered ? Begun::answered : Begun::over) == Begun::sharing)
+      return Begun::sharing;
+  }
   if (header.dense && fits && is_in_eights(data) && !is_local(data)) {
     if (lane == 0) {
+      if (is_wide(header))
+        give_token_back(state, peer, header);
       if (want_status)
         note_short<S>(share, source, header.tag, static_cast<std::uint32_t>(header.bytes));
       Position behind = at;
@@ -289,6 +299,12 @@ template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a) {
              : Begun::nothing;
 }
 
+/// Whether all blocks of the grid may send it together: more is found out by send_wide().
+template <Scope S> GMPI_DEVICE bool may_be_wide(const Arguments &a) {
+  return S == Scope::grid && block_state().living_blocks > 1 &&
+         static_cast<std::uint64_t>(a.send_count) <= wide_bytes;
+}
+
 /// Goes on with a call that has come as far as `begun`: nothing, found or sent; as far as it comes
 /// quickly. The block's first warp, whole; in a call of grid scope, that of the block that makes
 /// it.
@@ -297,7 +313,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
   constexpr bool posts = F == Function::Irecv;
   if constexpr (F == Function::Send) {
-    begun = send_long_quickly<S>(a);
+    if (!may_be_wide<S>(a))
+      begun = send_long_quickly<S>(a);
     if (begun != Begun::nothing)
       return begun;
   }
@@ -326,6 +343,11 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
   if (sends && buffers.in_bytes > eager_bytes) {
     if (F == Function::Sendrecv && (a.dest == MPI_PROC_NULL || a.source == MPI_PROC_NULL))
       return Begun::nothing;
+    if constexpr (F != Function::Isend && S == Scope::grid)
+      if ((F == Function::Send || a.source != MPI_ANY_SOURCE) &&
+          send_wide(*comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, a.send_datatype,
+                    F == Function::Send ? Begun::over : Begun::sent) == Begun::sharing)
+        return Begun::sharing;
     if constexpr (F == Function::Send)
       return send_long<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
                           a.send_datatype, share);
@@ -373,6 +395,11 @@ template <Function F>
 constexpr bool sends_short = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
 template <Function F>
 constexpr bool receives_short = F == Function::Recv || F == Function::Sendrecv;
+
+/// Whether such a call may come as far as Begun::sharing.
+template <Function F>
+constexpr bool carries_wide =
+    F == Function::Send || F == Function::Recv || F == Function::Sendrecv;
 
 /// Whether such a call may come as far as Begun::storing.
 template <Function F>
@@ -434,6 +461,7 @@ template <Scope S, class Receive> GMPI_DEVICE Begun receive_together(Receive rec
   const Begun begun = tell_all(thread_index() < 32 ? go_on_long<S>(receive()) : Begun::over);
   return begun == Begun::carrying   ? carry_last_step<S>()
          : begun == Begun::bundling ? read_span<S, true>()
+         : begun == Begun::sharing  ? carry_last_wide()
                                     : begun;
 }
 

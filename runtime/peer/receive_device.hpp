@@ -45,6 +45,8 @@ GMPI_DEVICE void take_found(State &state, std::uint32_t channel, Position at,
   let_channels_go(state, peer, at); // the message is no one else's
   if (header.kind == MessageKind::synchronous)
     acknowledge(state, peer, header);
+  else if (is_wide(header))
+    give_token_back(state, peer, header);
 }
 
 /// Says what the call returns, and what is yet to be read. `whole`: nothing.

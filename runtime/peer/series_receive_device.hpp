@@ -236,7 +236,7 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
     const auto may_take = [&](const Header &header) {
       return is_open && wanted.is(header, peer) && header.bytes <= room &&
              (header.kind == MessageKind::eager
-                  ? !header.dense || is_in_eights(call.data)
+                  ? !is_wide(header) && (!header.dense || is_in_eights(call.data))
                   : with_long && header.kind == MessageKind::announced);
     };
     // They are there as far as each begins where the one before it ends.

@@ -31,7 +31,7 @@ template <bool with_long> GMPI_DEVICE Begun begin_exchange_of(State &state, Seri
   ReceivingChannels channels(state, series);
   Places places;
   bool usual = find_places<with_long>(series, places) && !far && !is_contended(summary);
-  const bool may_be_long = with_long && lane < series.count() && is_long(call);
+  const bool may_be_long = with_long && lane < series.count() && !call.over && is_long(call);
   OwnOffer own;
   if (may_be_long)
     usual = usual && call.bytes <= most_stored && (call.sends || own.find(state, call));

@@ -54,6 +54,7 @@ struct Span {
   std::uint32_t peer;               ///< of one that is read: whose channels are held
   unsigned long long common, owned; ///< and how far they are read then
   std::uint32_t told;               ///< when it has been written: waits that the proxy knows of
+  bool dense, reads;                ///< of one that all blocks of a grid carry
 };
 
 /// A message that a block's first warp has found, while it holds its channels.

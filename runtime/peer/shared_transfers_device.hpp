@@ -50,13 +50,14 @@ GMPI_DEVICE bool has_come(State &state, const Wait &wait, const Glance &seen) {
   }
 }
 
-/// What is left of a message must be so long, in slots, to be worth the other blocks' attention.
+/// What is left of a message must be so long, in slots, to be worth the other blocks' attention:
+/// no message that one block sends with its header is.
 constexpr unsigned long long shared_slots = 128;
+static_assert(shared_slots > slots_for(eager_bytes));
 
 /// Whether the request, which the caller holds, is one for all blocks.
 GMPI_DEVICE bool can_share(const Request &request) {
-  return !request.own && is_data(request.header.kind) &&
-         carried_slots(request.header) - request.moved >= shared_slots &&
+  return !request.own && carried_slots(request.header) - request.moved >= shared_slots &&
          BlockTeam::block().living_blocks > 1 && BlockTeam::has_warp();
 }
 
@@ -99,6 +100,8 @@ GMPI_DEVICE unsigned long long find_ready(const Step &step, unsigned long long f
   const Transfer &t = step.transfer;
   const unsigned long long left = step.high - from;
   unsigned long long ready = 0;
+  if (has_data(t.header)) // all of it is on its way
+    return left;
   if (step.kind == Step::read) {
     unsigned long long slot = from + lane * portion_slots;
     bool there = slot < step.high &&

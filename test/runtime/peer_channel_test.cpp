@@ -27,7 +27,7 @@ struct Rank {
 
   Rank()
       : memory(Shared{2}.bytes()),
-        kept(std::size_t(small_kept) * small_bytes + std::size_t(large_kept) * eager_bytes) {
+        kept(kept_bytes(2)) {
     State &s = *state;
     s.peers = 2;
     empty_lists(s);

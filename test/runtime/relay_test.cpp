@@ -22,7 +22,7 @@ struct Rank {
   std::vector<std::uint64_t> far_acks = acks;
   std::uint64_t news = 0;
   std::vector<unsigned char> kept = std::vector<unsigned char>(
-      std::size_t(small_kept) * small_bytes + std::size_t(large_kept) * eager_bytes);
+      kept_bytes(2));
   std::unique_ptr<State> state{new State{}};
   RelayLink link{reinterpret_cast<unsigned char *>(memory.data()), far_acks.data(), &news};
   RelayOutbox outbox;

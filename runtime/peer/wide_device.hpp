@@ -1,0 +1,234 @@
+// Wide messages: eager ones that are longer than what one block carries, up to wide_bytes, written
+// by all blocks of a grid together; and read by all blocks of one.
+//
+// Invariant: the block that makes the grid's call tells the others what is to be carried, in
+// packets that show the command's round, so that nothing guards them; it is the same for each, but
+// for its part of it. All blocks have all of their threads. Who is told to read waits for nothing
+// but packets that are on their way. A call that is over with it ends at a meeting of all blocks,
+// else the others arrive again.
+//
+// A sender takes a token for each such message to a rank, and gets it back once the message has
+// been matched, or is kept no longer: so the receiver always has a place for what nobody has asked
+// for.
+#pragma once
+
+#include "routes_device.hpp"
+#include "short_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// Whether all blocks of the grid can carry so much together: none has more to do than where a
+/// block is alone. The block that makes the grid's call asks.
+GMPI_DEVICE bool can_carry_together(std::uint64_t bytes) {
+  const BlockState &block = block_state();
+  return block.living_blocks > 1 && block.living_blocks == grid_blocks() &&
+         load_relaxed_device(&block.launch->lacks_threads) == 0 &&
+         bytes <= std::uint64_t(eager_bytes) * grid_blocks();
+}
+/// Whether all blocks can reach data there, and carry it in whole words.
+GMPI_DEVICE bool is_for_all(const void *data, std::uint64_t bytes) {
+  return is_in_words(data, bytes) && !is_local(data) && !is_shared(data);
+}
+
+// --- telling the other blocks ---
+
+/// A token of this rank's for a wide message to `peer`: lane by lane, whether it is free.
+GMPI_DEVICE std::uint32_t find_token(const State &state, std::uint32_t peer) {
+  const std::uint32_t lane = lane_index();
+  bool free = false;
+  if (lane < wide_tokens)
+    free = load_relaxed_system(token_at(state.acks, peer, lane)) ==
+           load_relaxed_device(&state.wide_uses[peer][lane]);
+  return static_cast<std::uint32_t>(__ffs(static_cast<int>(__ballot_sync(whole_warp, free)))) - 1;
+}
+
+/// Has the other blocks carry block.peer.span with this one. Lane 0 of the block that makes the
+/// call.
+GMPI_DEVICE void tell_wide(BlockState &block) {
+  const Span &span = block.peer.span;
+  LaunchState &launch = *block.launch;
+  prepare_command(block, arrivals(block), false);
+  block.first_round = false;
+  const std::uint64_t round = std::uint64_t(told_round(block.round + 1)) << 32;
+  store_whole(launch.told[0], reinterpret_cast<std::uint64_t>(span.ring), round | span.bytes);
+  store_whole(launch.told[1], reinterpret_cast<std::uint64_t>(span.data),
+              round | std::uint64_t(span.dense) | std::uint64_t(span.reads) << 1 |
+                  std::uint64_t(span.then) << 2);
+  store_whole(launch.told[2], span.first, round);
+  give_command(block, GridCommand::carry);
+}
+
+// --- sending ---
+
+/// Writes a wide message of a grid's call, if all is usual, by the route there; else nothing has
+/// happened. Returns sharing: all of the grid are to write it. `then`: how far the call has come
+/// with it, over or sent. The first warp, whole.
+GMPI_NOINLINE Begun send_wide(const Comm &comm, int dest, int tag, const void *data,
+                              std::uint64_t bytes, MPI_Datatype datatype, Begun then) {
+  const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most, lane = lane_index();
+  State &state = *context.peer;
+  if (bytes <= eager_bytes || bytes > wide_bytes || !is_for_all(data, bytes) ||
+      !can_carry_together(bytes))
+    return Begun::nothing;
+  const std::uint32_t peer = comm.peer_of[dest];
+  const std::uint32_t token = peer < state.near_peers ? find_token(state, peer) : nothing;
+  if (token == nothing)
+    return Begun::nothing;
+  Route route = load_route<Scope::grid>(i);
+  const auto takes_it = [&](bool dense) {
+    return leads_to(route, comm.handle, dest, tag, datatype) &&
+           route.next + slots_for(bytes, dense) <= route.free_until;
+  };
+  const auto is_dense = [&] {
+    return may_be_dense(static_cast<std::uint32_t>(bytes), data, route, route.next);
+  };
+  if (!takes_it(is_dense())) {
+    find_route<Scope::grid>(state, comm, dest, datatype, 2 * slots_for(bytes), lane);
+    __syncwarp(); // what lane 0 has noted is there for all
+    route = load_route<Scope::grid>(i);
+    if (!takes_it(is_dense()))
+      return Begun::nothing;
+  }
+  const bool dense = is_dense();
+  const std::uint64_t slots = slots_for(bytes, dense);
+  // These need nothing of each other.
+  const std::uint64_t after = common_of(load_relaxed_device(route.order));
+  const std::uint32_t told = load_relaxed_device(&state.summary.told);
+  std::uint32_t &last_use = state.wide_uses[peer][token];
+  const WideUse use{token, WideUse::behind(load_relaxed_device(&last_use))};
+  __syncwarp(); // all have looked
+  if (lane == 0) {
+    Span &span = block_state().peer.span;
+    span.ring = route.out;
+    span.freed = nullptr;
+    span.data = static_cast<unsigned char *>(const_cast<void *>(data));
+    span.first = route.next;
+    span.bytes = static_cast<std::uint32_t>(bytes);
+    span.dense = dense;
+    span.reads = false;
+    span.then = then;
+    span.route = i;
+    span.free_until = route.free_until;
+    span.told = told;
+    tell_wide(block_state());
+    store_relaxed_device(&last_use, use.number);
+    increase_relaxed_device(route.order, slots * one_owned);
+    routes_of<Scope::grid>().route[i].next = route.next + slots;
+    count_call(state, bytes);
+    increase_relaxed_device(&state.wide, 1);
+  }
+  const Header header{MessageKind::eager, route.context, 0, use.serial(), tag, bytes, after, dense};
+  if (lane < header_packets)
+    store_packet(packet_at(route.out, route.next, lane), pack_header(header, lane),
+                 lap_of(route.next));
+  __syncwarp();
+  return Begun::sharing;
+}
+
+// --- receiving ---
+
+/// Reads the wide message that the warp has found, and that is for `data`, where there is room for
+/// it; it holds the channels, which are given back. Returns sharing, or nothing has happened. Lane
+/// 0 notes what the call returns before. `then`: over, or answered. The first warp, whole.
+GMPI_DEVICE Begun receive_wide(State &state, std::uint32_t peer, void *data, const Arrived &arrived,
+                               Begun then) {
+  const Header &header = arrived.header;
+  if (!is_for_all(data, header.bytes) || (header.dense && !is_in_eights(data)) ||
+      !can_carry_together(header.bytes))
+    return Begun::nothing;
+  const Channel &its = state.channels[arrived.channel];
+  if (lane_index() == 0) {
+    Position behind{arrived.common, arrived.owned};
+    const unsigned long long first = behind.in(arrived.channel);
+    behind.move(arrived.channel, first + slots_of(header));
+    note_span(its.in, its.in_freed, first, data, static_cast<std::uint32_t>(header.bytes), peer,
+              behind, then);
+    block_state().peer.span.dense = header.dense;
+    block_state().peer.span.reads = true;
+    tell_wide(block_state());
+    let_channels_go(state, peer, behind);
+    give_token_back(state, peer, header);
+  }
+  __syncwarp();
+  return Begun::sharing;
+}
+
+// --- carrying, all blocks ---
+
+/// This block's part of block.peer.span, all of it: a warp a bundle, block by block.
+template <bool reads> GMPI_DEVICE void carry_part(const Span &span) {
+  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
+  const std::uint32_t blocks = grid_blocks();
+  const std::uint32_t rank = (warp * blocks + block_index()) * 32 + lane_index();
+  if (warp >= warps)
+    return;
+  const SpanWindow window(span);
+  if (span.dense)
+    carry_packets<true, reads>(window, rank, blocks * warps * 32, [] {});
+  else
+    carry_packets<false, reads>(window, rank, blocks * warps * 32, [] {});
+}
+
+/// Looks whether as many slots are free behind the message that the route's last one was as it has,
+/// and as many again: the next one finds some. The last warp, whole.
+GMPI_DEVICE void look_far_ahead(const Span &span) {
+  constexpr std::uint32_t at_once = 8;
+  const std::uint32_t lane = lane_index();
+  const std::uint32_t channel = routes_of<Scope::grid>().channel[span.route];
+  const std::uint32_t *const freed = context.peer->channels[channel].out_freed;
+  const unsigned long long end = span.first + 3 * slots_for(span.bytes, span.dense);
+  unsigned long long known = span.free_until;
+  bool more = true;
+  GMPI_NO_UNROLL
+  while (more && known < end) {
+    bool free[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i)
+      free[i] = is_free(freed, known + i * 32 + lane);
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      const unsigned taken = ~__ballot_sync(whole_warp, free[i]);
+      known += !more ? 0 : taken != 0 ? static_cast<std::uint32_t>(__ffs(static_cast<int>(taken))) - 1 : 32;
+      more = more && taken == 0;
+    }
+  }
+  if (lane == 0 && known != span.free_until) {
+    routes_of<Scope::grid>().route[span.route].free_until = known;
+    atomicMax(&context.peer->sending[channel].free_until, known);
+  }
+}
+
+/// All of a block, whichever of the grid's, carry block.peer.span with the other blocks. Returns
+/// whether the call is over with it: then all blocks have met. Else the message has been sent, and
+/// the other blocks have arrived again, or are about to.
+GMPI_NOINLINE bool carry_wide() {
+  BlockState &block = block_state();
+  const Span &span = block.peer.span;
+  const bool leads = block.command == GridCommand::lead;
+  const bool reads = span.reads, is_over = reads || span.then == Begun::over;
+  reads ? carry_part<true>(span) : carry_part<false>(span);
+  if (leads && !reads && thread_index() / 32 + 1 == block_threads() / 32)
+    look_far_ahead(span);
+  __syncthreads();
+  if (thread_index() == 0 && is_over)
+    reads ? meet_blocks(block) : meet_readers(block);
+  else if (thread_index() == 0 && leads)
+    GridTeam::await_helpers();
+  else if (thread_index() == 0)
+    increase_relaxed_device(&block.launch->membership, 1); // it has read its part
+  if (leads && is_over && thread_index() == 0)
+    block.living_blocks = 1; // nobody is left to be told of the end
+  __syncthreads();
+  if (leads && reads)
+    free_share(span.freed, span.first, span.first + slots_for(span.bytes, span.dense),
+               thread_index(), block_threads());
+  return is_over;
+}
+/// The same of the block that makes the call, with which that is over. Returns how far it has come.
+GMPI_DEVICE Begun carry_last_wide() {
+  const Begun then = block_state().peer.span.then;
+  carry_wide();
+  return then;
+}
+
+} // namespace gmpi::device::peer
