@@ -491,6 +491,12 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return take_result<Function::name>(a);                                                         \
   }                                                                                                \
+  template <class = void> GMPI_NOINLINE Begun read_wide_##name(GMPI_LIST(GMPI_PARAMETER, roles)) { \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::read_wide_found(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,        \
+                                 wants_status(a));                                                 \
+  }                                                                                                \
   template <class = void> GMPI_NOINLINE Begun share_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
@@ -553,6 +559,9 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           so_far = is_local(a.recv_buffer)                                                         \
                        ? quick::receive_##name<S, true>(GMPI_LIST(GMPI_PASS, roles), so_far)       \
                        : quick::receive_##name<S, false>(GMPI_LIST(GMPI_PASS, roles), so_far);     \
+        if constexpr (receives && S == Scope::grid)                                                \
+          if (so_far == Begun::found)                                                              \
+            so_far = quick::read_wide_##name(GMPI_LIST(GMPI_PASS, roles));                         \
         if constexpr (Function::name == Function::Recv)                                            \
           if (so_far == Begun::offered)                                                            \
             return peer::go_on_long<S>(peer::take_offered<S>(                                      \

@@ -117,10 +117,8 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
     note_brought(block);
     return Begun::answered;
   }
-  if (command == GridCommand::carry) {
-    note_told_span(block);
+  if (command == GridCommand::carry)
     return Begun::sharing;
-  }
   if (command != GridCommand::copy)
     return has_been_made<F>(command, block, a) ? Begun::made : Begun::led;
   note_task(block);

@@ -194,9 +194,8 @@ struct WideUse {
   GMPI_HOST_DEVICE static constexpr std::uint32_t behind(std::uint32_t number) {
     return (number + 1) & ((1u << number_bits) - 1);
   }
-  GMPI_HOST_DEVICE static constexpr WideUse of(const Header &header) {
-    return {std::uint32_t(header.serial) >> number_bits,
-            header.serial & ((1u << number_bits) - 1)};
+  GMPI_HOST_DEVICE static constexpr WideUse of(std::uint16_t serial) {
+    return {std::uint32_t(serial) >> number_bits, serial & ((1u << number_bits) - 1)};
   }
   GMPI_HOST_DEVICE constexpr std::uint16_t serial() const {
     return static_cast<std::uint16_t>(token << number_bits | number);

@@ -74,8 +74,8 @@ GMPI_DEVICE std::uint32_t take_place(State &state, unsigned long long bytes) {
   return index;
 }
 /// The sender of a wide message may use its token again: the message needs no place, or no longer.
-GMPI_DEVICE void give_token_back(const State &state, std::uint32_t from, const Header &header) {
-  const WideUse use = WideUse::of(header);
+GMPI_DEVICE void give_token_back(const State &state, std::uint32_t from, std::uint16_t serial) {
+  const WideUse use = WideUse::of(serial);
   store_relaxed_system(token_at(state.peer_acks[from], state.self, use.token), use.number);
 }
 /// A place for the data of a message that has come through that channel, as above. A wide one's is
@@ -83,13 +83,13 @@ GMPI_DEVICE void give_token_back(const State &state, std::uint32_t from, const H
 GMPI_DEVICE std::uint32_t take_place_for(State &state, const Header &header,
                                          std::uint32_t channel) {
   return is_wide(header) ? first_wide_kept + peer_of_channel(channel) * wide_tokens +
-                               WideUse::of(header).token
+                               WideUse::of(header.serial).token
                          : take_place(state, header.kind == MessageKind::announced ? 0 : header.bytes);
 }
 GMPI_DEVICE void give_place(State &state, std::uint32_t index) {
   Kept &kept = state.kept[index];
   if (index >= first_wide_kept)
-    return give_token_back(state, peer_of_channel(kept.channel), kept.header);
+    return give_token_back(state, peer_of_channel(kept.channel), kept.header.serial);
   std::uint32_t &list = index < small_kept ? state.free_small : state.free_large;
   kept.next = list;
   list = index;
@@ -225,7 +225,7 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
   if (header.kind == MessageKind::synchronous)
     acknowledge(state, from, header);
   else if (is_wide(header))
-    give_token_back(state, from, header);
+    give_token_back(state, from, header.serial);
 }
 
 /// How the data of an announced message goes to a rank, or comes from there.

@@ -155,17 +155,24 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
   const unsigned long long next = at.in(channel);
   const bool fits = header.bytes <= room, whole = header.bytes <= warp_bytes;
   const bool answered = want_status || is_local(data);
-  if (is_wide(header) && fits) {
-    if (lane == 0 && want_status)
-      note_short<S>(share, source, header.tag, static_cast<std::uint32_t>(header.bytes));
-    if (S == Scope::grid && receive_wide(state, peer, data, arrived,
-                                         answered ? Begun::answered : Begun::over) == Begun::sharing)
-      return Begun::sharing;
+  if (S == Scope::grid && is_wide(header) && fits && is_for_all(data, header) &&
+      can_carry_together(header.bytes)) {
+    if (lane == 0) {
+      if (want_status)
+        note_short<S>(share, source, header.tag, static_cast<std::uint32_t>(header.bytes));
+      Position behind = at;
+      behind.move(channel, next + slots_of(header));
+      tell_to_read(block_state(), its.in, its.in_freed, next, data, header, peer,
+                   answered ? Begun::answered : Begun::over);
+      let_channels_go(state, peer, behind);
+    }
+    __syncwarp();
+    return Begun::sharing;
   }
   if (header.dense && fits && is_in_eights(data) && !is_local(data)) {
     if (lane == 0) {
       if (is_wide(header))
-        give_token_back(state, peer, header);
+        give_token_back(state, peer, header.serial);
       if (want_status)
         note_short<S>(share, source, header.tag, static_cast<std::uint32_t>(header.bytes));
       Position behind = at;
@@ -299,12 +306,6 @@ template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a) {
              : Begun::nothing;
 }
 
-/// Whether all blocks of the grid may send it together: more is found out by send_wide().
-template <Scope S> GMPI_DEVICE bool may_be_wide(const Arguments &a) {
-  return S == Scope::grid && block_state().living_blocks > 1 &&
-         static_cast<std::uint64_t>(a.send_count) <= wide_bytes;
-}
-
 /// Goes on with a call that has come as far as `begun`: nothing, found or sent; as far as it comes
 /// quickly. The block's first warp, whole; in a call of grid scope, that of the block that makes
 /// it.
@@ -313,9 +314,12 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
   constexpr bool posts = F == Function::Irecv;
   if constexpr (F == Function::Send) {
-    if (!may_be_wide<S>(a))
+    if constexpr (S == Scope::grid)
+      begun = send_wide_by(static_cast<std::uint32_t>(a.dest) % Routes::most, a.comm, a.dest,
+                           a.send_tag, a.send_buffer, a.send_count, a.send_datatype, Begun::over);
+    if (begun == Begun::nothing)
       begun = send_long_quickly<S>(a);
-    if (begun != Begun::nothing)
+    if (begun != Begun::nothing && begun != Begun::left)
       return begun;
   }
   Comm *comm = find_comm(a.comm);
@@ -345,8 +349,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
       return Begun::nothing;
     if constexpr (F != Function::Isend && S == Scope::grid)
       if ((F == Function::Send || a.source != MPI_ANY_SOURCE) &&
-          send_wide(*comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, a.send_datatype,
-                    F == Function::Send ? Begun::over : Begun::sent) == Begun::sharing)
+          send_wide(*comm, a.dest, a.send_tag, buffers.in, a.send_count, buffers.in_bytes,
+                    a.send_datatype, F == Function::Send ? Begun::over : Begun::sent) == Begun::sharing)
         return Begun::sharing;
     if constexpr (F == Function::Send)
       return send_long<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,

@@ -46,7 +46,7 @@ GMPI_DEVICE void take_found(State &state, std::uint32_t channel, Position at,
   if (header.kind == MessageKind::synchronous)
     acknowledge(state, peer, header);
   else if (is_wide(header))
-    give_token_back(state, peer, header);
+    give_token_back(state, peer, header.serial);
 }
 
 /// Says what the call returns, and what is yet to be read. `whole`: nothing.

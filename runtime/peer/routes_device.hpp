@@ -23,6 +23,14 @@ template <Scope S> GMPI_DEVICE Route load_route(std::uint32_t i) {
   return block_state().routes.route[i];
 }
 
+/// Whether the route leads there, and MPI takes such a tag.
+GMPI_DEVICE bool leads_to(const Route &route, MPI_Comm comm, int dest, int tag,
+                          MPI_Datatype datatype) {
+  // (All of it is looked at: each branch would wait for its own.)
+  return (route.comm == comm) & (route.datatype == datatype) & (route.dest == dest) &
+         (static_cast<std::uint32_t>(tag) <= static_cast<std::uint32_t>(context.tag_upper_bound));
+}
+
 /// Has route `i` lead to that rank by an owned channel, if nobody else owns it. One thread.
 GMPI_OUT_OF_LINE void own_channel(State &state, Routes &routes, std::uint32_t i, const Comm &comm,
                                   int dest, MPI_Datatype datatype) {

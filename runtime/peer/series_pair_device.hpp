@@ -40,41 +40,36 @@ GMPI_DEVICE bool is_made_pair(Begun begun) {
   return begun == Begun::over || begun == Begun::answered;
 }
 
-/// Has all blocks read the message that has been found, if that is a wide one, and for the pair's
-/// receive. The first warp, whole, which holds the channels.
-GMPI_DEVICE bool receive_wide_as_pair(const LeftCall &call, const Arrived &arrived, bool tells) {
-  const Header &header = arrived.header;
-  if (!is_wide(header) || header.bytes > call.bytes || !is_for(header, *call.comm, call.tag))
-    return false;
-  if (tells && lane_index() == 0)
-    note_short<Scope::grid>(block_state().peer, call.rank, header.tag,
-                            static_cast<std::uint32_t>(header.bytes));
-  if (lane_index() == 0)
-    note_taken(*call.comm, call.rank, {arrived.common, arrived.owned}, arrived.channel, header);
-  return receive_wide(*context.peer, call.peer, call.data, arrived,
-                      tells ? Begun::answered : Begun::over) == Begun::sharing;
-}
-
 /// Receives, once its other message has been sent. Returns over, or answered where it `tells` what
-/// it has received, in the launch's result; or that all of the block, or grid, are to carry a span;
-/// or nothing. The first warp, whole.
+/// it has received, in the launch's result; or that all of the block are to carry a span; else what
+/// end_receiving_as_pair() goes on with. The first warp, whole.
 template <bool tells> GMPI_NOINLINE Begun receive_as_pair() {
+  const LeftCall &call = receive_of_pair(block_state().series);
+  return receive_short<Scope::grid, false>(call.comm->handle, call.rank, call.tag, call.data,
+                                           call.count, call.datatype, tells);
+}
+/// Goes on where it has come no further. Returns sharing, where all blocks are to read a wide
+/// message; or nothing. The same warp.
+template <bool tells> GMPI_NOINLINE Begun end_receiving_as_pair(Begun begun) {
   BlockState &block = block_state();
   const LeftCall &call = receive_of_pair(block.series);
-  const Begun begun = receive_short<Scope::grid, false>(
-      call.comm->handle, call.rank, call.tag, call.data, call.count, call.datatype, tells);
-  if (is_made_pair(begun) || is_span(begun))
-    return begun;
-  const Arrived &arrived = block.peer.arrived;
-  if (begun == Begun::found && receive_wide_as_pair(call, arrived, tells))
+  if (begun == Begun::found &&
+      read_wide_found(call.comm->handle, call.rank, call.tag, call.data, call.count, tells) ==
+          Begun::sharing)
     return Begun::sharing;
   if (lane_index() == 0) {
+    const Arrived &arrived = block.peer.arrived;
     if (begun != Begun::nothing)
       let_channels_go(*context.peer, call.peer, {arrived.common, arrived.owned});
     note_made(*context.peer, send_of_pair(block.series));
   }
   __syncwarp();
   return Begun::nothing;
+}
+/// Both.
+template <bool tells> GMPI_DEVICE Begun receive_of_pair_as_warp() {
+  const Begun begun = receive_as_pair<tells>();
+  return is_made_pair(begun) || is_span(begun) ? begun : end_receiving_as_pair<tells>(begun);
 }
 
 /// Sends, and receives if all that has been written. Returns as receive_as_pair(). The same warp.
@@ -84,12 +79,12 @@ template <bool tells> GMPI_NOINLINE Begun send_as_pair() {
   if (!is_in_words(receive.data, 0) || receive.rank < 0)
     return Begun::nothing;
   if (is_long(call))
-    return send_wide(*call.comm, call.rank, call.tag, call.data, call.bytes, call.datatype,
-                     Begun::sent);
+    return send_wide(*call.comm, call.rank, call.tag, call.data, call.count, call.bytes,
+                     call.datatype, Begun::sent);
   const Begun begun =
       send_short<Scope::grid, false>(call.comm->handle, call.rank, call.tag, call.data, call.count,
                                      call.datatype, receive.rank, Begun::sent);
-  return begun == Begun::sent ? receive_as_pair<tells>() : begun;
+  return begun == Begun::sent ? receive_of_pair_as_warp<tells>() : begun;
 }
 
 /// Makes it, and tells the other blocks, if the first warp `may` and all is usual. All of the block
@@ -107,7 +102,7 @@ template <bool tells> GMPI_DEVICE bool exchange_pair(bool may) {
     else
       begun == Begun::spanning ? write_span<Scope::grid, false>() : write_span<Scope::grid, true>();
     tell_of_span();
-    begun = tell_all(thread_index() < 32 ? receive_as_pair<tells>() : Begun::over);
+    begun = tell_all(thread_index() < 32 ? receive_of_pair_as_warp<tells>() : Begun::over);
   }
   if (is_span(begun))
     begun =

@@ -55,6 +55,7 @@ struct Span {
   unsigned long long common, owned; ///< and how far they are read then
   std::uint32_t told;               ///< when it has been written: waits that the proxy knows of
   bool dense, reads;                ///< of one that all blocks of a grid carry
+  std::uint16_t serial;             ///< the same, as its header says
 };
 
 /// A message that a block's first warp has found, while it holds its channels.

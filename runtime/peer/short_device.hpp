@@ -11,8 +11,8 @@
 
 #include "receive_device.hpp"
 #include "routes_device.hpp"
-#include "span_device.hpp"
 #include "taking_device.hpp"
+#include "wide_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -67,14 +67,6 @@ GMPI_DEVICE void leave_own(std::uint32_t bytes, std::uint32_t at, std::uint64_t 
   }
   if (shares && lane_index() == 0)
     block.launch->task = {bytes, 0, 0, GridTask::copy};
-}
-
-/// Whether the route leads there, and MPI takes such a tag.
-GMPI_DEVICE bool leads_to(const Route &route, MPI_Comm comm, int dest, int tag,
-                          MPI_Datatype datatype) {
-  // (All of it is looked at: each branch would wait for its own.)
-  return (route.comm == comm) & (route.datatype == datatype) & (route.dest == dest) &
-         (static_cast<std::uint32_t>(tag) <= static_cast<std::uint32_t>(context.tag_upper_bound));
 }
 
 /// Sends at most eager_bytes through the route that the last such message has taken, if that leads
@@ -248,24 +240,6 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
 }
 
-/// Has all of the block read a message's data, from slot number `slot` of a channel on: it is one
-/// of whole words that come next from `peer`, whose channels are held, and read up to `behind`
-/// then. Lane 0.
-GMPI_DEVICE void note_span(std::uint64_t *ring, std::uint32_t *freed, unsigned long long slot,
-                           void *data, std::uint32_t bytes, std::uint32_t peer, Position behind,
-                           Begun then) {
-  Span &span = block_state().peer.span;
-  span.ring = ring;
-  span.freed = freed;
-  span.data = static_cast<unsigned char *>(data);
-  span.first = slot;
-  span.bytes = bytes;
-  span.then = then;
-  span.peer = peer;
-  span.common = behind.common;
-  span.owned = behind.owned;
-}
-
 /// Ends a call that takes the next message of a rank that the block remembers, of `bytes` bytes; it
 /// holds the channels, which are at `at`. Either its warp has stored the data, and `tell`s the
 /// other blocks of a grid, or all of the block are to, and the call returns `then`. Lane 0.
@@ -436,5 +410,36 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   return !by_warp ? Begun::spanning : want_status || own ? Begun::answered : Begun::over;
 }
 static_assert(warp_bytes == 232);
+
+/// Has all blocks of the grid read the message that receive_short() has found, if it is a wide one,
+/// and what is to be received. Returns sharing then; else found, as it is. The same warp.
+GMPI_DEVICE Begun read_wide_found(MPI_Comm comm, int source, int tag, void *data, int count,
+                                  bool want_status) {
+  BlockState &block = block_state();
+  Source &known = block.sources[static_cast<std::uint32_t>(source) % Source::most];
+  const Arrived &arrived = block.peer.arrived;
+  const Header &header = arrived.header;
+  if (!is_wide(header) || known.comm != comm || known.source != source ||
+      header.context != known.context || (tag != MPI_ANY_TAG && tag != header.tag) ||
+      header.bytes > std::uint64_t(static_cast<std::uint32_t>(count)) * known.extent ||
+      !is_for_all(data, header) || !can_carry_together(header.bytes))
+    return Begun::found;
+  if (lane_index() == 0) {
+    if (want_status)
+      note_short<Scope::grid>(block.peer, source, header.tag,
+                              static_cast<std::uint32_t>(header.bytes));
+    const bool by_owned = arrived.channel >= max_peers;
+    Position behind{arrived.common, arrived.owned};
+    const unsigned long long slot = behind.in(arrived.channel);
+    behind.move(arrived.channel, slot + slots_of(header));
+    known.word = behind.word();
+    known.owned = behind.owned;
+    tell_to_read(block, known.in[by_owned], known.freed[by_owned], slot, data, header, known.peer,
+                 want_status ? Begun::answered : Begun::over);
+    let_channels_go(*context.peer, known.peer, behind);
+  }
+  __syncwarp();
+  return Begun::sharing;
+}
 
 } // namespace gmpi::device::peer

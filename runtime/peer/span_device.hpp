@@ -19,6 +19,24 @@ GMPI_DEVICE bool is_span(Begun begun) {
 }
 GMPI_DEVICE bool is_to_be_written(const Span &span) { return span.freed == nullptr; }
 
+/// Has all of the block read a message's data, from slot number `slot` of a channel on: it is one
+/// of whole words that come next from `peer`, whose channels are held, and read up to `behind`
+/// then. Lane 0.
+GMPI_DEVICE void note_span(std::uint64_t *ring, std::uint32_t *freed, unsigned long long slot,
+                           void *data, std::uint32_t bytes, std::uint32_t peer, Position behind,
+                           Begun then) {
+  Span &span = block_state().peer.span;
+  span.ring = ring;
+  span.freed = freed;
+  span.data = static_cast<unsigned char *>(data);
+  span.first = slot;
+  span.bytes = bytes;
+  span.then = then;
+  span.peer = peer;
+  span.common = behind.common;
+  span.owned = behind.owned;
+}
+
 /// The packets of a span's data, from number 0 on.
 struct SpanWindow {
   std::uint64_t *ring;

@@ -12,8 +12,8 @@
 // for.
 #pragma once
 
-#include "routes_device.hpp"
-#include "short_device.hpp"
+#include "../queue/team_device.hpp"
+#include "span_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -21,26 +21,20 @@ namespace gmpi::device::peer {
 /// block is alone. The block that makes the grid's call asks.
 GMPI_DEVICE bool can_carry_together(std::uint64_t bytes) {
   const BlockState &block = block_state();
-  return block.living_blocks > 1 && block.living_blocks == grid_blocks() &&
-         load_relaxed_device(&block.launch->lacks_threads) == 0 &&
-         bytes <= std::uint64_t(eager_bytes) * grid_blocks();
+  return (block.living_blocks > 1) & (block.living_blocks == grid_blocks()) &
+         (load_relaxed_device(&block.launch->lacks_threads) == 0) &
+         (bytes <= std::uint64_t(eager_bytes) * grid_blocks());
 }
 /// Whether all blocks can reach data there, and carry it in whole words.
 GMPI_DEVICE bool is_for_all(const void *data, std::uint64_t bytes) {
   return is_in_words(data, bytes) && !is_local(data) && !is_shared(data);
 }
+/// The same of a message that is to be read.
+GMPI_DEVICE bool is_for_all(const void *data, const Header &header) {
+  return is_for_all(data, header.bytes) && (!header.dense || is_in_eights(data));
+}
 
 // --- telling the other blocks ---
-
-/// A token of this rank's for a wide message to `peer`: lane by lane, whether it is free.
-GMPI_DEVICE std::uint32_t find_token(const State &state, std::uint32_t peer) {
-  const std::uint32_t lane = lane_index();
-  bool free = false;
-  if (lane < wide_tokens)
-    free = load_relaxed_system(token_at(state.acks, peer, lane)) ==
-           load_relaxed_device(&state.wide_uses[peer][lane]);
-  return static_cast<std::uint32_t>(__ffs(static_cast<int>(__ballot_sync(whole_warp, free)))) - 1;
-}
 
 /// Has the other blocks carry block.peer.span with this one. Lane 0 of the block that makes the
 /// call.
@@ -58,49 +52,69 @@ GMPI_DEVICE void tell_wide(BlockState &block) {
   give_command(block, GridCommand::carry);
 }
 
+/// Has all blocks read a wide message, from slot number `slot` of a channel on, which is nobody
+/// else's any more. `then`: over, or answered. Lane 0 of the block that makes the call.
+GMPI_DEVICE void tell_to_read(BlockState &block, std::uint64_t *ring, std::uint32_t *freed,
+                              unsigned long long slot, void *data, const Header &header,
+                              std::uint32_t peer, Begun then) {
+  note_span(ring, freed, slot, data, static_cast<std::uint32_t>(header.bytes), peer, {}, then);
+  Span &span = block.peer.span;
+  span.dense = header.dense;
+  span.reads = true;
+  span.serial = header.serial;
+  tell_wide(block);
+}
+
 // --- sending ---
 
-/// Writes a wide message of a grid's call, if all is usual, by the route there; else nothing has
-/// happened. Returns sharing: all of the grid are to write it. `then`: how far the call has come
-/// with it, over or sent. The first warp, whole.
-GMPI_NOINLINE Begun send_wide(const Comm &comm, int dest, int tag, const void *data,
-                              std::uint64_t bytes, MPI_Datatype datatype, Begun then) {
-  const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most, lane = lane_index();
-  State &state = *context.peer;
-  if (bytes <= eager_bytes || bytes > wide_bytes || !is_for_all(data, bytes) ||
-      !can_carry_together(bytes))
-    return Begun::nothing;
-  const std::uint32_t peer = comm.peer_of[dest];
-  const std::uint32_t token = peer < state.near_peers ? find_token(state, peer) : nothing;
-  if (token == nothing)
-    return Begun::nothing;
-  Route route = load_route<Scope::grid>(i);
-  const auto takes_it = [&](bool dense) {
-    return leads_to(route, comm.handle, dest, tag, datatype) &&
-           route.next + slots_for(bytes, dense) <= route.free_until;
-  };
-  const auto is_dense = [&] {
-    return may_be_dense(static_cast<std::uint32_t>(bytes), data, route, route.next);
-  };
-  if (!takes_it(is_dense())) {
-    find_route<Scope::grid>(state, comm, dest, datatype, 2 * slots_for(bytes), lane);
-    __syncwarp(); // what lane 0 has noted is there for all
-    route = load_route<Scope::grid>(i);
-    if (!takes_it(is_dense()))
-      return Begun::nothing;
+/// What is known of a token of this rank's for wide messages to a rank: lane by lane.
+struct Token {
+  std::uint32_t used, back;
+
+  GMPI_DEVICE Token(const State &state, std::uint32_t peer) : used(0), back(1) {
+    if (const std::uint32_t lane = lane_index(); lane < wide_tokens) {
+      used = load_relaxed_device(&state.wide_uses[peer][lane]);
+      back = load_relaxed_system(token_at(state.acks, peer, lane));
+    }
   }
-  const bool dense = is_dense();
-  const std::uint64_t slots = slots_for(bytes, dense);
+  /// A free one's next use, if there is a free one.
+  GMPI_DEVICE bool find(WideUse &use) const {
+    const unsigned free = __ballot_sync(whole_warp, used == back);
+    const std::uint32_t first = static_cast<std::uint32_t>(__ffs(static_cast<int>(free))) - 1;
+    use = {first, WideUse::behind(of_lane(used, first % 32))};
+    return free != 0;
+  }
+};
+
+/// Has all blocks write a wide message of a grid's call by route `i`, if that leads there and all
+/// is usual. Returns sharing then; else nothing has happened: nothing, or left, where it lacks slots
+/// that are known to be free. `then`: how far the call has come with it, over or sent. The first
+/// warp, whole.
+GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag, const void *data,
+                               int count, MPI_Datatype datatype, Begun then) {
+  State &state = *context.peer;
+  const Route route = load_route<Scope::grid>(i);
+  const std::uint32_t peer = peer_of_channel(routes_of<Scope::grid>().channel[i]);
+  const std::uint64_t bytes = std::uint64_t(static_cast<std::uint32_t>(count)) * route.extent;
+  const bool by_all = can_carry_together(bytes);
+  if (!leads_to(route, comm, dest, tag, datatype) || route.near == 0 || count <= 0 ||
+      bytes <= eager_bytes || bytes > wide_bytes || !is_for_all(data, bytes))
+    return Begun::nothing;
   // These need nothing of each other.
-  const std::uint64_t after = common_of(load_relaxed_device(route.order));
+  const Token token(state, peer);
+  const std::uint64_t order = load_relaxed_device(route.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
-  std::uint32_t &last_use = state.wide_uses[peer][token];
-  const WideUse use{token, WideUse::behind(load_relaxed_device(&last_use))};
-  __syncwarp(); // all have looked
+  const bool dense = may_be_dense(static_cast<std::uint32_t>(bytes), data, route, route.next);
+  const std::uint64_t slots = slots_for(bytes, dense);
+  WideUse use{};
+  if (!token.find(use) || !by_all)
+    return Begun::nothing;
+  if (route.next + slots > route.free_until)
+    return Begun::left;
+  const std::uint32_t lane = lane_index();
   if (lane == 0) {
     Span &span = block_state().peer.span;
     span.ring = route.out;
-    span.freed = nullptr;
     span.data = static_cast<unsigned char *>(const_cast<void *>(data));
     span.first = route.next;
     span.bytes = static_cast<std::uint32_t>(bytes);
@@ -111,46 +125,39 @@ GMPI_NOINLINE Begun send_wide(const Comm &comm, int dest, int tag, const void *d
     span.free_until = route.free_until;
     span.told = told;
     tell_wide(block_state());
-    store_relaxed_device(&last_use, use.number);
+  }
+  const Header header{MessageKind::eager, route.context, 0,    use.serial(),
+                      tag,                bytes,         common_of(order), dense};
+  if (lane < header_packets)
+    store_packet(packet_at(route.out, route.next, lane), pack_header(header, lane),
+                 lap_of(route.next));
+  __syncwarp(); // all have read the route
+  if (lane == 0) {
+    store_relaxed_device(&state.wide_uses[peer][use.token], use.number);
     increase_relaxed_device(route.order, slots * one_owned);
     routes_of<Scope::grid>().route[i].next = route.next + slots;
     count_call(state, bytes);
     increase_relaxed_device(&state.wide, 1);
   }
-  const Header header{MessageKind::eager, route.context, 0, use.serial(), tag, bytes, after, dense};
-  if (lane < header_packets)
-    store_packet(packet_at(route.out, route.next, lane), pack_header(header, lane),
-                 lap_of(route.next));
-  __syncwarp();
   return Begun::sharing;
 }
-
-// --- receiving ---
-
-/// Reads the wide message that the warp has found, and that is for `data`, where there is room for
-/// it; it holds the channels, which are given back. Returns sharing, or nothing has happened. Lane
-/// 0 notes what the call returns before. `then`: over, or answered. The first warp, whole.
-GMPI_DEVICE Begun receive_wide(State &state, std::uint32_t peer, void *data, const Arrived &arrived,
-                               Begun then) {
-  const Header &header = arrived.header;
-  if (!is_for_all(data, header.bytes) || (header.dense && !is_in_eights(data)) ||
-      !can_carry_together(header.bytes))
+/// The same, also where a route is to be found, or slots. `bytes`: its length. Returns sharing, or
+/// nothing.
+GMPI_NOINLINE Begun send_wide(const Comm &comm, int dest, int tag, const void *data, int count,
+                              std::uint64_t bytes, MPI_Datatype datatype, Begun then) {
+  State &state = *context.peer;
+  if (bytes <= eager_bytes || bytes > wide_bytes || !is_for_all(data, bytes) ||
+      !can_carry_together(bytes) || comm.peer_of[dest] >= state.near_peers)
     return Begun::nothing;
-  const Channel &its = state.channels[arrived.channel];
-  if (lane_index() == 0) {
-    Position behind{arrived.common, arrived.owned};
-    const unsigned long long first = behind.in(arrived.channel);
-    behind.move(arrived.channel, first + slots_of(header));
-    note_span(its.in, its.in_freed, first, data, static_cast<std::uint32_t>(header.bytes), peer,
-              behind, then);
-    block_state().peer.span.dense = header.dense;
-    block_state().peer.span.reads = true;
-    tell_wide(block_state());
-    let_channels_go(state, peer, behind);
-    give_token_back(state, peer, header);
-  }
-  __syncwarp();
-  return Begun::sharing;
+  const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
+  const auto try_to = [&] {
+    return send_wide_by(i, comm.handle, dest, tag, data, count, datatype, then) == Begun::sharing;
+  };
+  if (try_to())
+    return Begun::sharing;
+  find_route<Scope::grid>(state, comm, dest, datatype, 2 * slots_for(bytes), lane_index());
+  __syncwarp(); // what lane 0 has noted is there for all
+  return try_to() ? Begun::sharing : Begun::nothing;
 }
 
 // --- carrying, all blocks ---
@@ -207,8 +214,12 @@ GMPI_NOINLINE bool carry_wide() {
   const bool leads = block.command == GridCommand::lead;
   const bool reads = span.reads, is_over = reads || span.then == Begun::over;
   reads ? carry_part<true>(span) : carry_part<false>(span);
-  if (leads && !reads && thread_index() / 32 + 1 == block_threads() / 32)
-    look_far_ahead(span);
+  if (leads && thread_index() / 32 + 1 == block_threads() / 32) {
+    if (!reads)
+      look_far_ahead(span);
+    else if (lane_index() == 0)
+      give_token_back(*context.peer, span.peer, span.serial);
+  }
   __syncthreads();
   if (thread_index() == 0 && is_over)
     reads ? meet_blocks(block) : meet_readers(block);

@@ -21,7 +21,7 @@ __global__ void exchange(unsigned char *data, unsigned char *got, int bytes, int
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   const bool late = argc > 1 && !strcmp(argv[1], "late");
-  const int bytes = argc > 1 ? 100000 : 4;
+  const int bytes = argc > 1 ? 2000000 : 4;
   unsigned char *data, *got;
   cudaMalloc(&data, bytes);
   cudaMalloc(&got, bytes);

@@ -27,7 +27,7 @@ __global__ void other_tag(unsigned char *data, int rank) {
 
 int main(int argc, char **argv) {
   begin(&argc, &argv);
-  const int bytes = argc > 1 && !strcmp(argv[1], "long") ? 100000 : 1;
+  const int bytes = argc > 1 && !strcmp(argv[1], "long") ? 2000000 : 1;
   unsigned char *data;
   cudaMalloc(&data, bytes);
   if (argc > 1 && !strcmp(argv[1], "tags"))
