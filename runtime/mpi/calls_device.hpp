@@ -135,33 +135,29 @@ template <Scope S> GMPI_DEVICE Begun read_span(Begun begun) {
   return begun == Begun::spanning ? quick::read_span<S, false>() : quick::read_span<S, true>();
 }
 
+/// All of a block carry what all of its grid's do. Returns how far the call has come then.
+GMPI_DEVICE Begun carry_wide() {
+  const bool sends = !block_state().peer.span.reads && block_state().command == GridCommand::lead;
+  const Begun begun = peer::carry_wide();
+  if (sends)
+    peer::tell_of_span();
+  return begun;
+}
+
 /// Whether a call that receives has not come to its message yet.
 GMPI_DEVICE bool is_left(Begun begun) {
   return begun == Begun::nothing || begun == Begun::found || begun == Begun::sent;
 }
 
-/// Has all of a block carry what all of its grid's do, once. Returns how far the call has come then.
-template <Function F> GMPI_DEVICE Begun share_together(const Arguments &a) {
+/// How a grid's call goes on for a block that has carried its part of what is sent in it, while
+/// another makes it: when it is told of what is received, or of the end. All of the block.
+template <Function F> GMPI_DEVICE Begun await_after_carrying(const Arguments &a) {
   BlockState &block = block_state();
-  const bool leads = block.command == GridCommand::lead;
-  const Begun then = block.peer.span.then;
-  const bool writes = !block.peer.span.reads;
-  const bool is_over = peer::carry_wide();
-  if (leads && writes)
-    peer::tell_of_span();
-  if (is_over) {
-    if (leads)
-      return then;
-    return kind_of(F) == Kind::completion ? Begun::answered
-           : returns_something<F>(a)      ? Begun::made
-                                          : Begun::over;
-  }
-  if (leads)
-    return Begun::sent;
   Begun now = Begun::over;
   if (thread_index() == 0) {
     block.command = await_command(block);
-    acquire_device();
+    if (block.command != GridCommand::carry)
+      acquire_device();
     now = begun_by_another<F>(block.command, block, a);
   }
   return tell_all(now);
@@ -365,10 +361,11 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return go_on_completing<Function::name, S>(site, a, 0);                                        \
   }                                                                                                \
-  template <class = void> GMPI_NOINLINE Begun share_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE Begun await_after_carrying_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {              \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return share_together<Function::name>(a);                                                      \
+    return await_after_carrying<Function::name>(a);                                                \
   }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE Begun work_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {                   \
@@ -400,7 +397,9 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
       if constexpr (S == Scope::grid)                                                              \
         while (begun == Begun::sharing)                                                            \
-          begun = quick::share_##name(GMPI_LIST(GMPI_PASS, roles));                                \
+          begun = peer::carry_wide() == Begun::sent                                                \
+                      ? quick::await_after_carrying_##name(GMPI_LIST(GMPI_PASS, roles))            \
+                      : Begun::answered;                                                           \
       while (begun == Begun::working)                                                              \
         begun = quick::work_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                          \
       if (begun == Begun::answered && !wants_status(a))                                            \
@@ -497,10 +496,17 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     return peer::read_wide_found(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,        \
                                  wants_status(a));                                                 \
   }                                                                                                \
-  template <class = void> GMPI_NOINLINE Begun share_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE Begun await_after_carrying_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {              \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return share_together<Function::name>(a);                                                      \
+    return await_after_carrying<Function::name>(a);                                                \
+  }                                                                                                \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE Begun begin_wide_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                        \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::begin_wide<Function::name>(a);                                                    \
   }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun store_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {          \
     Arguments a{};                                                                                 \
@@ -619,9 +625,13 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
                 so_far = receive(so_far);                                                          \
               else if (so_far == Begun::sent)                                                      \
                 so_far = receive(so_far);                                                          \
-              else if (so_far == Begun::nothing)                                                   \
-                so_far = peer::go_on_long<S>(                                                      \
-                    quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far));                  \
+              else if (so_far == Begun::nothing) {                                                 \
+                if constexpr (S == Scope::grid && peer::sends_wide<Function::name>)                \
+                  so_far = quick::begin_wide_##name(GMPI_LIST(GMPI_PASS, roles));                  \
+                if (so_far != Begun::sharing)                                                      \
+                  so_far = peer::go_on_long<S>(                                                    \
+                      quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far));                \
+              }                                                                                    \
             }                                                                                      \
             return so_far == Begun::elsewhere                                                      \
                        ? quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))                   \
@@ -637,13 +647,16 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           begun = write_span<S>(begun);                                                            \
       if constexpr (S == Scope::grid && peer::carries_wide<Function::name>)                        \
         if (begun == Begun::sharing)                                                               \
-          begun = quick::share_##name(GMPI_LIST(GMPI_PASS, roles));                                \
+          begun = carry_wide();                                                                    \
+      if constexpr (S == Scope::grid && Function::name == Function::Sendrecv)                      \
+        if (begun == Begun::sent && block_state().command != GridCommand::lead)                    \
+          begun = quick::await_after_carrying_##name(GMPI_LIST(GMPI_PASS, roles));                 \
       if constexpr (Function::name == Function::Sendrecv)                                          \
         if (begun == Begun::sent)                                                                  \
           begun = tell_all(thread_index() < 32 ? receive(begun) : Begun::over);                    \
       if constexpr (S == Scope::grid && Function::name == Function::Sendrecv)                      \
         if (begun == Begun::sharing)                                                               \
-          begun = quick::share_##name(GMPI_LIST(GMPI_PASS, roles));                                \
+          begun = carry_wide();                                                                    \
       if constexpr (receives)                                                                      \
         if (is_span(begun))                                                                        \
           begun = read_span<S>(begun);                                                             \
@@ -790,7 +803,9 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
       site, a, [] {}, [] { return false; }, [] { peer::prepare_pair(); },
       [] { return end_with_nobody<Function::Waitall, Scope::grid>(Arguments{}); });
   while (begun == Begun::sharing)
-    begun = quick::share_Waitall(count, requests, statuses);
+    begun = peer::carry_wide() == Begun::sent
+                ? quick::await_after_carrying_Waitall(count, requests, statuses)
+                : Begun::answered;
   if (begun != Begun::answered)
     by_queue::MPI_Waitall<Scope::grid>(site, 0, requests, MPI_STATUSES_IGNORE, begun);
   const LaunchState &launch = *block_state().launch;

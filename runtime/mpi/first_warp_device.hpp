@@ -153,7 +153,9 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
       if (command != GridCommand::lead) {
         if constexpr (ends_series<F>)
           block.series.end();               // who makes the call has made those
-        if (command != GridCommand::answer) // nothing has been written for this block
+        // (Nothing has been written for this block, or it is told of packets.)
+        const bool reads = command == GridCommand::carry && block.peer.span.reads;
+        if (command != GridCommand::answer && !reads)
           acquire_device();
         if (kind_of(F) != Kind::collective || command != GridCommand::await)
           now = begun_by_another<F>(command, block, a);

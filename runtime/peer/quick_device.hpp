@@ -306,22 +306,20 @@ template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a) {
              : Begun::nothing;
 }
 
-/// Goes on with a call that has come as far as `begun`: nothing, found or sent; as far as it comes
-/// quickly. The block's first warp, whole; in a call of grid scope, that of the block that makes
+/// Goes on with a call that has come as far as `begun`: nothing, left (as begin_wide() says), found
+/// or sent; as far as it comes quickly. The block's first warp, whole; in a call of grid scope, that of the block that makes
 /// it.
 template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &a, Begun begun) {
   constexpr bool sends = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
   constexpr bool posts = F == Function::Irecv;
-  if constexpr (F == Function::Send) {
-    if constexpr (S == Scope::grid)
-      begun = send_wide_by(static_cast<std::uint32_t>(a.dest) % Routes::most, a.comm, a.dest,
-                           a.send_tag, a.send_buffer, a.send_count, a.send_datatype, Begun::over);
-    if (begun == Begun::nothing)
-      begun = send_long_quickly<S>(a);
-    if (begun != Begun::nothing && begun != Begun::left)
+  if (F == Function::Send && begun == Begun::nothing) {
+    begun = send_long_quickly<S>(a);
+    if (begun != Begun::nothing)
       return begun;
   }
+  if (begun == Begun::left)
+    begun = Begun::nothing;
   Comm *comm = find_comm(a.comm);
   if (comm == nullptr)
     return Begun::elsewhere;
@@ -400,6 +398,25 @@ constexpr bool sends_short = F == Function::Send || F == Function::Isend || F ==
 template <Function F>
 constexpr bool receives_short = F == Function::Recv || F == Function::Sendrecv;
 
+/// What is received behind an MPI_Sendrecv's message must be as MPI wants it, before that is sent.
+GMPI_DEVICE bool receives_behind(const Arguments &a) {
+  return a.recv_datatype == a.send_datatype && a.recv_count >= 0 &&
+         (a.recv_tag >= 0 || a.recv_tag == MPI_ANY_TAG);
+}
+
+/// Whether such a call may begin with send_wide_by(), by the route that its last message has taken.
+template <Function F>
+constexpr bool sends_wide = F == Function::Send || F == Function::Sendrecv;
+/// Begins it so, if it can; else nothing has happened, and it goes on from nothing, or left.
+template <Function F> GMPI_DEVICE Begun begin_wide(const Arguments &a) {
+  constexpr bool exchanges = F == Function::Sendrecv;
+  const std::uint32_t i = static_cast<std::uint32_t>(a.dest) % Routes::most;
+  if (exchanges && !receives_behind(a))
+    return Begun::nothing;
+  return send_wide_by(i, a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
+                      exchanges ? a.source : 0, exchanges ? Begun::sent : Begun::over);
+}
+
 /// Whether such a call may come as far as Begun::sharing.
 template <Function F>
 constexpr bool carries_wide =
@@ -417,9 +434,7 @@ template <Function F, Scope S, bool own> GMPI_DEVICE Begun send_short(const Argu
                                                 : Begun::sent;
   if (F == Function::Isend) // for this block: the others are told with the end of the call
     return_nothing<F, Scope::block>(block_state().peer, false);
-  // What is received behind it must be as MPI wants it, before it is sent.
-  if (F == Function::Sendrecv && (a.recv_datatype != a.send_datatype || a.recv_count < 0 ||
-                                  (a.recv_tag < 0 && a.recv_tag != MPI_ANY_TAG)))
+  if (F == Function::Sendrecv && !receives_behind(a))
     return Begun::nothing;
   return send_short<S, own>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count,
                             a.send_datatype, F == Function::Sendrecv ? a.source : 0, then);
@@ -465,7 +480,7 @@ template <Scope S, class Receive> GMPI_DEVICE Begun receive_together(Receive rec
   const Begun begun = tell_all(thread_index() < 32 ? go_on_long<S>(receive()) : Begun::over);
   return begun == Begun::carrying   ? carry_last_step<S>()
          : begun == Begun::bundling ? read_span<S, true>()
-         : begun == Begun::sharing  ? carry_last_wide()
+         : begun == Begun::sharing  ? carry_wide()
                                     : begun;
 }
 

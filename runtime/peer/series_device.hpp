@@ -631,21 +631,25 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
 /// Has the grid's messages to whom it has left some take routes, with slots for all of these, and
 /// for those of a series like this behind them. The first warp, whole.
 GMPI_DEVICE void find_routes(State &state, const Series &series) {
-  const std::uint32_t count = series.count();
+  const std::uint32_t lane = lane_index();
+  const LeftCall &call = series.call[lane];
+  const bool sends = lane < series.count() && call.sends && !call.over;
+  const unsigned its = __match_any_sync(whole_warp, sends ? call.rank : -1); // lanes of its rank
+  const auto own = static_cast<std::uint32_t>(!sends ? 0 : is_long(call) ? 1 : slots_for(call.bytes));
+  std::uint32_t slots = 0;
   GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const LeftCall &call = series.call[i];
-    unsigned long long slots = 0;
-    bool is_first = call.sends && !call.over; // to its rank
-    GMPI_NO_UNROLL
-    for (std::uint32_t j = 0; j < count; ++j)
-      if (const LeftCall &other = series.call[j];
-          other.sends && !other.over && other.rank == call.rank) {
-        is_first = is_first && j >= i;
-        slots += 2 * (is_long(other) ? 1 : slots_for(other.bytes));
-      }
-    if (is_first)
-      find_route<Scope::grid>(state, *call.comm, call.rank, call.datatype, slots, lane_index());
+  for (unsigned those = __ballot_sync(whole_warp, sends); those != 0; those &= those - 1) {
+    const std::uint32_t j = __ffs(static_cast<int>(those)) - 1, more = of_lane(own, j);
+    slots += (its >> j & 1) != 0 ? more : 0;
+  }
+  GMPI_NO_UNROLL
+  for (unsigned firsts = __ballot_sync(whole_warp, sends && (its & ((1u << lane) - 1)) == 0);
+       firsts != 0; firsts &= firsts - 1) {
+    const std::uint32_t i = __ffs(static_cast<int>(firsts)) - 1;
+    const LeftCall &first = series.call[i];
+    find_route<Scope::grid>(state, *first.comm, first.rank, first.datatype, 2 * of_lane(slots, i),
+                            lane);
+    __syncwarp();
   }
 }
 

@@ -78,9 +78,14 @@ template <bool tells> GMPI_NOINLINE Begun send_as_pair() {
   const LeftCall &call = send_of_pair(series), &receive = receive_of_pair(series);
   if (!is_in_words(receive.data, 0) || receive.rank < 0)
     return Begun::nothing;
-  if (is_long(call))
-    return send_wide(*call.comm, call.rank, call.tag, call.data, call.count, call.bytes,
-                     call.datatype, Begun::sent);
+  if (is_long(call)) {
+    const Begun begun = send_wide_by(static_cast<std::uint32_t>(call.rank) % Routes::most,
+                                     call.comm->handle, call.rank, call.tag, call.data, call.count,
+                                     call.datatype, receive.rank, Begun::sent);
+    return begun == Begun::sharing ? begun
+                                   : send_wide(*call.comm, call.rank, call.tag, call.data,
+                                               call.count, call.bytes, call.datatype, Begun::sent);
+  }
   const Begun begun =
       send_short<Scope::grid, false>(call.comm->handle, call.rank, call.tag, call.data, call.count,
                                      call.datatype, receive.rank, Begun::sent);
@@ -108,7 +113,7 @@ template <bool tells> GMPI_DEVICE bool exchange_pair(bool may) {
     begun =
         begun == Begun::spanning ? read_span<Scope::grid, false>() : read_span<Scope::grid, true>();
   if (begun == Begun::sharing)
-    begun = carry_last_wide();
+    begun = carry_wide();
   return is_made_pair(begun);
 }
 

@@ -88,17 +88,17 @@ struct Token {
 
 /// Has all blocks write a wide message of a grid's call by route `i`, if that leads there and all
 /// is usual. Returns sharing then; else nothing has happened: nothing, or left, where it lacks slots
-/// that are known to be free. `then`: how far the call has come with it, over or sent. The first
-/// warp, whole.
+/// that are known to be free. `source` is a rank, too. `then`: how far the call has come with it,
+/// over or sent. The first warp, whole.
 GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag, const void *data,
-                               int count, MPI_Datatype datatype, Begun then) {
+                               int count, MPI_Datatype datatype, int source, Begun then) {
   State &state = *context.peer;
   const Route route = load_route<Scope::grid>(i);
   const std::uint32_t peer = peer_of_channel(routes_of<Scope::grid>().channel[i]);
   const std::uint64_t bytes = std::uint64_t(static_cast<std::uint32_t>(count)) * route.extent;
   const bool by_all = can_carry_together(bytes);
   if (!leads_to(route, comm, dest, tag, datatype) || route.near == 0 || count <= 0 ||
-      bytes <= eager_bytes || bytes > wide_bytes || !is_for_all(data, bytes))
+      static_cast<std::uint32_t>(source) >= route.size || bytes <= eager_bytes || bytes > wide_bytes || !is_for_all(data, bytes))
     return Begun::nothing;
   // These need nothing of each other.
   const Token token(state, peer);
@@ -151,7 +151,8 @@ GMPI_NOINLINE Begun send_wide(const Comm &comm, int dest, int tag, const void *d
     return Begun::nothing;
   const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
   const auto try_to = [&] {
-    return send_wide_by(i, comm.handle, dest, tag, data, count, datatype, then) == Begun::sharing;
+    return send_wide_by(i, comm.handle, dest, tag, data, count, datatype, 0, then) ==
+           Begun::sharing;
   };
   if (try_to())
     return Begun::sharing;
@@ -205,14 +206,16 @@ GMPI_DEVICE void look_far_ahead(const Span &span) {
   }
 }
 
-/// All of a block, whichever of the grid's, carry block.peer.span with the other blocks. Returns
-/// whether the call is over with it: then all blocks have met. Else the message has been sent, and
-/// the other blocks have arrived again, or are about to.
-GMPI_NOINLINE bool carry_wide() {
+/// All of a block, whichever of the grid's, carry block.peer.span with the other blocks. Returns how
+/// far the call has come then: over; answered, where what it returns is yet to be given, or made,
+/// where the launch's state says what that is: all blocks have met. Or sent, and the other blocks
+/// have arrived again, or are about to.
+GMPI_NOINLINE Begun carry_wide() {
   BlockState &block = block_state();
   const Span &span = block.peer.span;
   const bool leads = block.command == GridCommand::lead;
-  const bool reads = span.reads, is_over = reads || span.then == Begun::over;
+  const bool reads = span.reads;
+  const Begun then = span.then;
   reads ? carry_part<true>(span) : carry_part<false>(span);
   if (leads && thread_index() / 32 + 1 == block_threads() / 32) {
     if (!reads)
@@ -221,25 +224,21 @@ GMPI_NOINLINE bool carry_wide() {
       give_token_back(*context.peer, span.peer, span.serial);
   }
   __syncthreads();
-  if (thread_index() == 0 && is_over)
-    reads ? meet_blocks(block) : meet_readers(block);
-  else if (thread_index() == 0 && leads)
-    GridTeam::await_helpers();
-  else if (thread_index() == 0)
-    increase_relaxed_device(&block.launch->membership, 1); // it has read its part
-  if (leads && is_over && thread_index() == 0)
-    block.living_blocks = 1; // nobody is left to be told of the end
+  if (thread_index() == 0) {
+    if (then != Begun::sent)
+      reads ? meet_blocks(block) : meet_readers(block);
+    else if (leads)
+      GridTeam::await_helpers();
+    else
+      increase_relaxed_device(&block.launch->membership, 1); // it has read its part
+    if (leads && then != Begun::sent)
+      block.living_blocks = 1; // nobody is left to be told of the end
+  }
   __syncthreads();
   if (leads && reads)
     free_share(span.freed, span.first, span.first + slots_for(span.bytes, span.dense),
                thread_index(), block_threads());
-  return is_over;
-}
-/// The same of the block that makes the call, with which that is over. Returns how far it has come.
-GMPI_DEVICE Begun carry_last_wide() {
-  const Begun then = block_state().peer.span.then;
-  carry_wide();
-  return then;
+  return !leads && then == Begun::answered ? Begun::made : then;
 }
 
 } // namespace gmpi::device::peer
