@@ -166,8 +166,10 @@ template <Function F> GMPI_DEVICE Begun await_after_carrying(const Arguments &a)
 /// Has all of a block help with the copies of a grid's call that another makes. Returns how far the
 /// call has come then.
 template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
-  Begun now;
+  Begun now = Begun::helping;
   do {
+    if (now == Begun::sharing) // what it receives: with that it is over
+      return peer::carry_wide();
     help_copy(BlockTeam{thread_index() == 0});
     now = Begun::over;
     if (thread_index() == 0) {
@@ -177,7 +179,7 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
       now = begun_by_another<F>(block.command, block, a);
     }
     now = tell_all(now);
-  } while (now == Begun::helping);
+  } while (now == Begun::helping || now == Begun::sharing);
   return now;
 }
 

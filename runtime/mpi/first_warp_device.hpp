@@ -152,7 +152,7 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
       block.command = command;
       if (command != GridCommand::lead) {
         if constexpr (ends_series<F>)
-          block.series.end();               // who makes the call has made those
+          block.series.end(); // who makes the call has made those
         // (Nothing has been written for this block, or it is told of packets.)
         const bool reads = command == GridCommand::carry && block.peer.span.reads;
         if (command != GridCommand::answer && !reads)

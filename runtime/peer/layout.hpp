@@ -186,13 +186,13 @@ constexpr std::uint64_t dense_bit = std::uint64_t(1) << 63;
 GMPI_HOST_DEVICE constexpr bool is_wide(const Header &header) {
   return header.kind == MessageKind::eager && header.bytes > eager_bytes;
 }
-/// A wide message's token, and which use of that it is: a serial in its header.
+/// A wide message's token, and which use of that it is, never 0: a serial in its header.
 struct WideUse {
   std::uint32_t token, number;
 
   static constexpr std::uint32_t number_bits = 13;
   GMPI_HOST_DEVICE static constexpr std::uint32_t behind(std::uint32_t number) {
-    return (number + 1) & ((1u << number_bits) - 1);
+    return number % ((1u << number_bits) - 1) + 1;
   }
   GMPI_HOST_DEVICE static constexpr WideUse of(std::uint16_t serial) {
     return {std::uint32_t(serial) >> number_bits, serial & ((1u << number_bits) - 1)};
@@ -498,23 +498,22 @@ struct State {
   MatchList posted[match_lists], posted_any_tag, kept_lists[match_lists];
   std::uint32_t kept_bits[match_lists / 32]; ///< bits: those that are not empty
   std::uint32_t free_small, free_large;
-  std::uint32_t active[32];          ///< bits: requests that are queued .. sending or receiving
-  std::uint32_t active_words;        ///< bits: words of these that have ever had any
-  std::uint64_t *acks;               ///< this rank's
-  std::uint64_t *far_acks;           ///< the same, from other hosts' ranks; null: there are none
-  const std::uint64_t *far_news;     ///< counts what has come from other hosts
-  unsigned long long far_quiet;      ///< when it said so, none of it waited to be looked at
-  std::uint32_t near_peers;          ///< those before are this host's
-  std::uint32_t self;                ///< this rank's own number among them
+  std::uint32_t active[32];      ///< bits: requests that are queued .. sending or receiving
+  std::uint32_t active_words;    ///< bits: words of these that have ever had any
+  std::uint64_t *acks;           ///< this rank's
+  std::uint64_t *far_acks;       ///< the same, from other hosts' ranks; null: there are none
+  const std::uint64_t *far_news; ///< counts what has come from other hosts
+  unsigned long long far_quiet;  ///< when it said so, none of it waited to be looked at
+  std::uint32_t near_peers;      ///< those before are this host's
+  std::uint32_t self;            ///< this rank's own number among them
   /// [small_kept][small_bytes], [large_kept][eager_bytes], [near_peers][wide_tokens][wide_bytes]
   unsigned char *kept_data;
   unsigned long long last_told;      ///< when the proxy was told last that this rank goes on
   unsigned long long calls, bytes;   ///< for statistics
   unsigned long long stored, ringed; ///< long messages, by their way
-  /// Calls that grids' blocks have left to the next one; those of them that one MPI_Waitall has sent
-  /// and received; and those whose messages it has found, once they had been made.
+  /// Calls that grids' blocks have left to the next one; those of them that one MPI_Waitall has
+  /// sent and received; and those whose messages it has found, once they had been made.
   unsigned long long left, exchanged, found;
-  unsigned long long wide; ///< such messages that have been sent
   Channel channels[max_channels];
   std::uint64_t *peer_acks[max_peers]; ///< each in its own memory, or for the relay
   Offer *offers;                       ///< this rank's
@@ -530,6 +529,7 @@ struct State {
   Comm comms[max_comms];
   /// By receiver: the last use of each token. Who owns the channel to it writes them.
   std::uint32_t wide_uses[max_peers][wide_tokens];
+  unsigned long long wide; ///< such messages that have been sent, for statistics
   Kept kept[first_wide_kept + wide_kept];
 };
 

@@ -415,15 +415,17 @@ void Links::remove(MPI_Comm comm) {
 void Links::report_statistics() {
   if (state_ == nullptr || !settings().stats)
     return;
-  unsigned long long counted[8] = {};
-  static_assert(offsetof(State, wide) == offsetof(State, calls) + 7 * sizeof(counted[0]));
+  unsigned long long counted[7] = {}, wide = 0;
+  static_assert(offsetof(State, found) == offsetof(State, calls) + 6 * sizeof(counted[0]));
   cudaMemcpy(counted, &state_->calls, sizeof(counted), cudaMemcpyDeviceToHost);
-  const auto [calls, bytes, stored, ringed, left, exchanged, found, wide] = counted;
+  cudaMemcpy(&wide, &state_->wide, sizeof(wide), cudaMemcpyDeviceToHost);
+  const auto [calls, bytes, stored, ringed, left, exchanged, found] = counted;
   if (calls == 0)
     return;
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
   if (left != 0)
-    say("%llu calls of grids were left to the next one; waits made %llu of them at once, and received "
+    say("%llu calls of grids were left to the next one; waits made %llu of them at once, and "
+        "received "
         "for %llu made before",
         left, exchanged, found);
   const Relay::Counts relayed = Proxy::instance()->relay().counts();

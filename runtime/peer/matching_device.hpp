@@ -59,10 +59,10 @@ GMPI_DEVICE void unlock(State &state) {
 GMPI_DEVICE unsigned char *kept_memory(const State &state, std::uint32_t index) {
   constexpr std::size_t behind_small = std::size_t(small_kept) * small_bytes;
   constexpr std::size_t behind_large = behind_small + std::size_t(large_kept) * eager_bytes;
-  const std::size_t at =
-      index < small_kept        ? std::size_t(index) * small_bytes
-      : index < first_wide_kept ? behind_small + std::size_t(index - small_kept) * eager_bytes
-                                : behind_large + std::size_t(index - first_wide_kept) * wide_bytes;
+  const std::size_t at = index < small_kept ? std::size_t(index) * small_bytes
+                         : index < first_wide_kept
+                             ? behind_small + std::size_t(index - small_kept) * eager_bytes
+                             : behind_large + std::size_t(index - first_wide_kept) * wide_bytes;
   return state.kept_data + at;
 }
 /// A place for so much data; `nothing` where all are in use.
@@ -82,9 +82,10 @@ GMPI_DEVICE void give_token_back(const State &state, std::uint32_t from, std::ui
 /// its token's.
 GMPI_DEVICE std::uint32_t take_place_for(State &state, const Header &header,
                                          std::uint32_t channel) {
-  return is_wide(header) ? first_wide_kept + peer_of_channel(channel) * wide_tokens +
-                               WideUse::of(header.serial).token
-                         : take_place(state, header.kind == MessageKind::announced ? 0 : header.bytes);
+  return is_wide(header)
+             ? first_wide_kept + peer_of_channel(channel) * wide_tokens +
+                   WideUse::of(header.serial).token
+             : take_place(state, header.kind == MessageKind::announced ? 0 : header.bytes);
 }
 GMPI_DEVICE void give_place(State &state, std::uint32_t index) {
   Kept &kept = state.kept[index];

@@ -307,8 +307,8 @@ template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a) {
 }
 
 /// Goes on with a call that has come as far as `begun`: nothing, left (as begin_wide() says), found
-/// or sent; as far as it comes quickly. The block's first warp, whole; in a call of grid scope, that of the block that makes
-/// it.
+/// or sent; as far as it comes quickly. The block's first warp, whole; in a call of grid scope,
+/// that of the block that makes it.
 template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &a, Begun begun) {
   constexpr bool sends = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
@@ -348,7 +348,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
     if constexpr (F != Function::Isend && S == Scope::grid)
       if ((F == Function::Send || a.source != MPI_ANY_SOURCE) &&
           send_wide(*comm, a.dest, a.send_tag, buffers.in, a.send_count, buffers.in_bytes,
-                    a.send_datatype, F == Function::Send ? Begun::over : Begun::sent) == Begun::sharing)
+                    a.send_datatype,
+                    F == Function::Send ? Begun::over : Begun::sent) == Begun::sharing)
         return Begun::sharing;
     if constexpr (F == Function::Send)
       return send_long<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
@@ -405,8 +406,7 @@ GMPI_DEVICE bool receives_behind(const Arguments &a) {
 }
 
 /// Whether such a call may begin with send_wide_by(), by the route that its last message has taken.
-template <Function F>
-constexpr bool sends_wide = F == Function::Send || F == Function::Sendrecv;
+template <Function F> constexpr bool sends_wide = F == Function::Send || F == Function::Sendrecv;
 /// Begins it so, if it can; else nothing has happened, and it goes on from nothing, or left.
 template <Function F> GMPI_DEVICE Begun begin_wide(const Arguments &a) {
   constexpr bool exchanges = F == Function::Sendrecv;
@@ -419,8 +419,7 @@ template <Function F> GMPI_DEVICE Begun begin_wide(const Arguments &a) {
 
 /// Whether such a call may come as far as Begun::sharing.
 template <Function F>
-constexpr bool carries_wide =
-    F == Function::Send || F == Function::Recv || F == Function::Sendrecv;
+constexpr bool carries_wide = F == Function::Send || F == Function::Recv || F == Function::Sendrecv;
 
 /// Whether such a call may come as far as Begun::storing.
 template <Function F>

@@ -629,13 +629,17 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
 }
 
 /// Has the grid's messages to whom it has left some take routes, with slots for all of these, and
-/// for those of a series like this behind them. The first warp, whole.
+/// for those of some series like this behind them: it takes longer to find that there are none than
+/// to look at a few more. The first warp, whole.
 GMPI_DEVICE void find_routes(State &state, const Series &series) {
+  constexpr std::uint32_t least = 256;
   const std::uint32_t lane = lane_index();
   const LeftCall &call = series.call[lane];
   const bool sends = lane < series.count() && call.sends && !call.over;
   const unsigned its = __match_any_sync(whole_warp, sends ? call.rank : -1); // lanes of its rank
-  const auto own = static_cast<std::uint32_t>(!sends ? 0 : is_long(call) ? 1 : slots_for(call.bytes));
+  const auto own = static_cast<std::uint32_t>(!sends          ? 0
+                                              : is_long(call) ? 1
+                                                              : slots_for(call.bytes));
   std::uint32_t slots = 0;
   GMPI_NO_UNROLL
   for (unsigned those = __ballot_sync(whole_warp, sends); those != 0; those &= those - 1) {
@@ -647,8 +651,9 @@ GMPI_DEVICE void find_routes(State &state, const Series &series) {
        firsts != 0; firsts &= firsts - 1) {
     const std::uint32_t i = __ffs(static_cast<int>(firsts)) - 1;
     const LeftCall &first = series.call[i];
-    find_route<Scope::grid>(state, *first.comm, first.rank, first.datatype, 2 * of_lane(slots, i),
-                            lane);
+    const std::uint32_t all = 2 * of_lane(slots, i);
+    find_route<Scope::grid>(state, *first.comm, first.rank, first.datatype,
+                            all < least ? least : all, lane);
     __syncwarp();
   }
 }

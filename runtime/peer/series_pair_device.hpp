@@ -53,9 +53,8 @@ template <bool tells> GMPI_NOINLINE Begun receive_as_pair() {
 template <bool tells> GMPI_NOINLINE Begun end_receiving_as_pair(Begun begun) {
   BlockState &block = block_state();
   const LeftCall &call = receive_of_pair(block.series);
-  if (begun == Begun::found &&
-      read_wide_found(call.comm->handle, call.rank, call.tag, call.data, call.count, tells) ==
-          Begun::sharing)
+  if (begun == Begun::found && read_wide_found(call.comm->handle, call.rank, call.tag, call.data,
+                                               call.count, tells) == Begun::sharing)
     return Begun::sharing;
   if (lane_index() == 0) {
     const Arrived &arrived = block.peer.arrived;
@@ -78,14 +77,9 @@ template <bool tells> GMPI_NOINLINE Begun send_as_pair() {
   const LeftCall &call = send_of_pair(series), &receive = receive_of_pair(series);
   if (!is_in_words(receive.data, 0) || receive.rank < 0)
     return Begun::nothing;
-  if (is_long(call)) {
-    const Begun begun = send_wide_by(static_cast<std::uint32_t>(call.rank) % Routes::most,
-                                     call.comm->handle, call.rank, call.tag, call.data, call.count,
-                                     call.datatype, receive.rank, Begun::sent);
-    return begun == Begun::sharing ? begun
-                                   : send_wide(*call.comm, call.rank, call.tag, call.data,
-                                               call.count, call.bytes, call.datatype, Begun::sent);
-  }
+  if (is_long(call))
+    return send_wide(*call.comm, call.rank, call.tag, call.data, call.count, call.bytes,
+                     call.datatype, Begun::sent);
   const Begun begun =
       send_short<Scope::grid, false>(call.comm->handle, call.rank, call.tag, call.data, call.count,
                                      call.datatype, receive.rank, Begun::sent);

@@ -87,9 +87,9 @@ struct Token {
 };
 
 /// Has all blocks write a wide message of a grid's call by route `i`, if that leads there and all
-/// is usual. Returns sharing then; else nothing has happened: nothing, or left, where it lacks slots
-/// that are known to be free. `source` is a rank, too. `then`: how far the call has come with it,
-/// over or sent. The first warp, whole.
+/// is usual. Returns sharing then; else nothing has happened: nothing, or left, where it lacks
+/// slots that are known to be free. `source` is a rank, too. `then`: how far the call has come with
+/// it, over or sent. The first warp, whole.
 GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag, const void *data,
                                int count, MPI_Datatype datatype, int source, Begun then) {
   State &state = *context.peer;
@@ -98,7 +98,8 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
   const std::uint64_t bytes = std::uint64_t(static_cast<std::uint32_t>(count)) * route.extent;
   const bool by_all = can_carry_together(bytes);
   if (!leads_to(route, comm, dest, tag, datatype) || route.near == 0 || count <= 0 ||
-      static_cast<std::uint32_t>(source) >= route.size || bytes <= eager_bytes || bytes > wide_bytes || !is_for_all(data, bytes))
+      static_cast<std::uint32_t>(source) >= route.size || bytes <= eager_bytes ||
+      bytes > wide_bytes || !is_for_all(data, bytes))
     return Begun::nothing;
   // These need nothing of each other.
   const Token token(state, peer);
@@ -126,8 +127,8 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
     span.told = told;
     tell_wide(block_state());
   }
-  const Header header{MessageKind::eager, route.context, 0,    use.serial(),
-                      tag,                bytes,         common_of(order), dense};
+  const Header header{MessageKind::eager, route.context, 0, use.serial(), tag, bytes,
+                      common_of(order),   dense};
   if (lane < header_packets)
     store_packet(packet_at(route.out, route.next, lane), pack_header(header, lane),
                  lap_of(route.next));
@@ -196,7 +197,9 @@ GMPI_DEVICE void look_far_ahead(const Span &span) {
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < at_once; ++i) {
       const unsigned taken = ~__ballot_sync(whole_warp, free[i]);
-      known += !more ? 0 : taken != 0 ? static_cast<std::uint32_t>(__ffs(static_cast<int>(taken))) - 1 : 32;
+      known += !more        ? 0
+               : taken != 0 ? static_cast<std::uint32_t>(__ffs(static_cast<int>(taken))) - 1
+                            : 32;
       more = more && taken == 0;
     }
   }
@@ -206,10 +209,10 @@ GMPI_DEVICE void look_far_ahead(const Span &span) {
   }
 }
 
-/// All of a block, whichever of the grid's, carry block.peer.span with the other blocks. Returns how
-/// far the call has come then: over; answered, where what it returns is yet to be given, or made,
-/// where the launch's state says what that is: all blocks have met. Or sent, and the other blocks
-/// have arrived again, or are about to.
+/// All of a block, whichever of the grid's, carry block.peer.span with the other blocks. Returns
+/// how far the call has come then: over; answered, where what it returns is yet to be given, or
+/// made, where the launch's state says what that is: all blocks have met. Or sent, and the other
+/// blocks have arrived again, or are about to.
 GMPI_NOINLINE Begun carry_wide() {
   BlockState &block = block_state();
   const Span &span = block.peer.span;

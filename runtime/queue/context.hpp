@@ -141,10 +141,6 @@ struct LaunchState {
   unsigned long long command;
   alignas(128) std::uint32_t claimed; ///< 1 once a block has taken the last promotion
   std::uint32_t met;                  ///< arrivals at meetings of all blocks, so far
-  std::uint32_t lacks_threads;        ///< 1 once a block has made a call without some of its own
-  /// What comes with the command `carry`: a span that all blocks carry. Three packets, each with
-  /// the command's round; zero between launches.
-  alignas(16) std::uint64_t told[3][2];
   GridTask task;
   Copies copies;
   CallResult result;
@@ -156,6 +152,10 @@ struct LaunchState {
   peer::ReadyRequests ready;                ///< of the same; likewise
   peer::LeftStatuses statuses;              ///< of the same
   peer::SharedSpans spans;                  ///< of the same
+  /// What comes with the command `carry`: a span that all blocks carry. Three packets, each with
+  /// the command's round; zero between launches.
+  alignas(128) std::uint64_t told[3][2];
+  std::uint32_t lacks_threads; ///< 1 once a block has made a call without some of its own
   alignas(16) unsigned char broadcast[broadcast_bytes];
 };
 static_assert(offsetof(LaunchState, command) == offsetof(LaunchState, brought) + 8,

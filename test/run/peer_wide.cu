@@ -14,7 +14,7 @@
 #include "Inputs/messages.h"
 
 using test::fill, test::verify;
-constexpr int most = 1 << 20, room = most + 1024, blocks = 6, threads = 96;
+constexpr int most = 1 << 20, room = 2 * most, blocks = 6, threads = 96;
 constexpr int turns = test::thread_sanitizer ? 2 : 4;
 
 struct Buffers {
@@ -190,6 +190,9 @@ int main(int argc, char **argv) {
   pingpong<<<2, 50>>>(b, 131072, 0, 0, rank);
   pingpong<<<16, 32>>>(b, 1000000, 0, 0, rank);
   expect("other grids", 1000000);
+  exchange<<<blocks, threads>>>(b, most + most / 2, 200000, 0, rank); // one is announced
+  exchange<<<blocks, threads>>>(b, 100000, most + 4, 0, rank);
+  expect("with a longer one", most);
   many_kept<<<blocks, threads>>>(b, 80000, 13, rank);
   expect("kept", 80000);
   lacks_threads<<<blocks, threads>>>(b, 100000, rank);

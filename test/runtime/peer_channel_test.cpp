@@ -25,9 +25,7 @@ struct Rank {
   std::vector<unsigned char> memory, kept;
   std::unique_ptr<State> state{new State{}};
 
-  Rank()
-      : memory(Shared{2}.bytes()),
-        kept(kept_bytes(2)) {
+  Rank() : memory(Shared{2}.bytes()), kept(kept_bytes(2)) {
     State &s = *state;
     s.peers = 2;
     empty_lists(s);
@@ -98,9 +96,14 @@ struct PeerChannel : testing::Test {
 };
 
 TEST(PeerHeader, fields_do_not_meet) {
-  const Header header{
-      MessageKind::data, (1u << context_bits) - 1, max_requests - 1, 0xffff, -2, (1ull << 48) - 2,
-      1ull << 45,        false};
+  const Header header{MessageKind::data,
+                      (1u << context_bits) - 1,
+                      max_requests - 1,
+                      0xffff,
+                      -2,
+                      (1ull << 48) - 2,
+                      1ull << 45,
+                      false};
   Header got =
       unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
   EXPECT_EQ(got.kind, header.kind);
@@ -128,6 +131,45 @@ TEST(PeerHeader, of_an_eager_message_says_whether_it_is_dense_and_not_which_requ
     EXPECT_EQ(got.bytes, eager_bytes);
     EXPECT_EQ(slots_of(got), slots_for(eager_bytes, dense));
   }
+}
+
+TEST_F(PeerChannel, WideMessagesHavePlacesByRankAndToken) {
+  b.state->self = 1;
+  for (std::uint32_t token = 0, number = 0; token < wide_tokens; ++token) {
+    number = WideUse::behind(number);
+    const WideUse use{token, number};
+    ASSERT_NE(use.serial(), 0);
+    Header header{MessageKind::eager, 5, 0, use.serial(), 7, wide_bytes, 3, true};
+    header = unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
+    ASSERT_TRUE(is_wide(header));
+    ASSERT_EQ(header.bytes, wide_bytes);
+    ASSERT_TRUE(header.dense);
+    const std::uint32_t place = device::take_place_for(*b.state, header, owned_channel(0));
+    EXPECT_EQ(place, first_wide_kept + token);
+    EXPECT_EQ(device::kept_memory(*b.state, place),
+              device::kept_memory(*b.state, first_wide_kept) + std::size_t(token) * wide_bytes);
+    b.state->kept[place].channel = owned_channel(0);
+    b.state->kept[place].header = header;
+    EXPECT_EQ(*token_at(a.state->acks, 1, token), 0u);
+    device::give_place(*b.state, place);
+    EXPECT_EQ(*token_at(a.state->acks, 1, token), number);
+  }
+  EXPECT_EQ(device::kept_memory(*b.state, first_wide_kept + 2 * wide_tokens - 1) + wide_bytes,
+            b.kept.data() + b.kept.size());
+  // What one block sends takes the places of all ranks.
+  const Header eager{MessageKind::eager, 5, 0, 0, 7, eager_bytes, 3, true};
+  EXPECT_FALSE(is_wide(eager));
+  EXPECT_LT(device::take_place_for(*b.state, eager, 0), first_wide_kept);
+}
+
+TEST(WideUse, NumbersComeBackWithoutZero) {
+  std::uint32_t number = 0;
+  for (std::uint32_t i = 1; i < 1u << WideUse::number_bits; ++i)
+    ASSERT_EQ(number = WideUse::behind(number), i);
+  EXPECT_EQ(WideUse::behind(number), 1u);
+  const WideUse use = WideUse::of(WideUse{wide_tokens - 1, number}.serial());
+  EXPECT_EQ(use.token, wide_tokens - 1);
+  EXPECT_EQ(use.number, number);
 }
 
 TEST_F(PeerChannel, carries_any_length_from_and_to_any_address_across_the_rings_end) {

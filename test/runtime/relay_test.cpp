@@ -21,8 +21,7 @@ struct Rank {
   std::vector<std::uint64_t> acks = std::vector<std::uint64_t>(Shared::acks_bytes / 8);
   std::vector<std::uint64_t> far_acks = acks;
   std::uint64_t news = 0;
-  std::vector<unsigned char> kept = std::vector<unsigned char>(
-      kept_bytes(2));
+  std::vector<unsigned char> kept = std::vector<unsigned char>(kept_bytes(2));
   std::unique_ptr<State> state{new State{}};
   RelayLink link{reinterpret_cast<unsigned char *>(memory.data()), far_acks.data(), &news};
   RelayOutbox outbox;
