@@ -40,8 +40,7 @@ enum class GridCommand : std::uint32_t {
   await,   ///< a collective call's only round has begun; its number comes with this: wait for it
   bring,   ///< the call is over, and what it has received comes with this: for each thread's own
            ///< memory, eight bytes at most
-  write,   ///< write your part of the span that comes with this (../peer/wide_device.hpp)
-  read,    ///< the same: read it; nothing has been written for you
+  carry,   ///< have your part in the span that comes with this (../peer/wide_device.hpp)
   lead,    ///< (never stored) this block makes the call
 };
 
@@ -150,6 +149,36 @@ GMPI_DEVICE bool is_after(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::int32_t>((a - b) << command_bits) > 0;
 }
 
+/// A command's round, as packets show it that come with it.
+GMPI_DEVICE std::uint32_t told_round(std::uint32_t round) {
+  return (round & (~0u >> command_bits)) | 1u << 31;
+}
+/// Notes the span that the block which makes the grid's call has told this one of. Its leader.
+GMPI_DEVICE void note_told_span(BlockState &block) {
+  constexpr std::uint32_t packets = sizeof(block.launch->told) / sizeof(block.launch->told[0]);
+  std::uint64_t low[packets], high[packets];
+  bool shows;
+  GMPI_NO_UNROLL
+  do {
+    shows = true;
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < packets; ++i)
+      load_whole(block.launch->told[i], low[i], high[i]);
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < packets; ++i)
+      shows = shows & (high[i] >> 32 == told_round(block.round));
+  } while (!shows);
+  peer::Span &span = block.peer.span;
+  const auto ways = static_cast<std::uint32_t>(high[1]);
+  span.ring = reinterpret_cast<std::uint64_t *>(low[0]);
+  span.bytes = static_cast<std::uint32_t>(high[0]);
+  span.data = reinterpret_cast<unsigned char *>(low[1]);
+  span.dense = (ways & 1) != 0;
+  span.reads = (ways & 2) != 0;
+  span.then = static_cast<Begun>(ways >> 2);
+  span.first = low[2];
+}
+
 /// Waits for the next round's command; the block's leader calls it. Wins or loses promotions. What
 /// others have written is there once the leader has acquired: not here, where the registers that
 /// its functions have saved would be far away when they return.
@@ -181,6 +210,8 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
       load_whole(&launch.brought, both[0], both[1]); // (all the time: that would take longer)
       own_words(block)[0] = both[0];
     }
+    if (command == GridCommand::carry)
+      note_told_span(block);
     if (command != GridCommand::promote)
       return command;
     if (atomicExch(&launch.claimed, 1u) == 0)

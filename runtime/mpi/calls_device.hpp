@@ -124,7 +124,6 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
   return now;
 }
 
-using peer::carry_wide;
 using peer::is_span;
 /// All of a block carry a span. Return how far the call has come then.
 template <Scope S> GMPI_DEVICE Begun write_span(Begun begun) {
@@ -134,6 +133,15 @@ template <Scope S> GMPI_DEVICE Begun write_span(Begun begun) {
 }
 template <Scope S> GMPI_DEVICE Begun read_span(Begun begun) {
   return begun == Begun::spanning ? quick::read_span<S, false>() : quick::read_span<S, true>();
+}
+
+/// All of a block carry what all of its grid's do. Returns how far the call has come then.
+GMPI_DEVICE Begun carry_wide() {
+  const bool sends = !block_state().peer.span.reads && block_state().command == GridCommand::lead;
+  const Begun begun = peer::carry_wide();
+  if (sends)
+    peer::tell_of_span();
+  return begun;
 }
 
 /// Whether a call that receives has not come to its message yet.
@@ -148,7 +156,7 @@ template <Function F> GMPI_DEVICE Begun await_after_carrying(const Arguments &a)
   Begun now = Begun::over;
   if (thread_index() == 0) {
     block.command = await_command(block);
-    if (is_to_acquire(block.command))
+    if (block.command != GridCommand::carry)
       acquire_device();
     now = begun_by_another<F>(block.command, block, a);
   }
@@ -161,7 +169,7 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
   Begun now = Begun::helping;
   do {
     if (now == Begun::sharing) // what it receives: with that it is over
-      return carry_wide();
+      return peer::carry_wide();
     help_copy(BlockTeam{thread_index() == 0});
     now = Begun::over;
     if (thread_index() == 0) {
@@ -391,7 +399,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
       if constexpr (S == Scope::grid)                                                              \
         while (begun == Begun::sharing)                                                            \
-          begun = carry_wide() == Begun::sent                                                \
+          begun = peer::carry_wide() == Begun::sent                                                \
                       ? quick::await_after_carrying_##name(GMPI_LIST(GMPI_PASS, roles))            \
                       : Begun::answered;                                                           \
       while (begun == Begun::working)                                                              \
@@ -484,11 +492,23 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return take_result<Function::name>(a);                                                         \
   }                                                                                                \
+  template <class = void> GMPI_NOINLINE Begun read_wide_##name(GMPI_LIST(GMPI_PARAMETER, roles)) { \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::read_wide_found(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,        \
+                                 wants_status(a));                                                 \
+  }                                                                                                \
   template <class = void>                                                                          \
   GMPI_NOINLINE Begun await_after_carrying_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {              \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return await_after_carrying<Function::name>(a);                                                \
+  }                                                                                                \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE Begun begin_wide_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                        \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::begin_wide<Function::name>(a);                                                    \
   }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun store_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {          \
     Arguments a{};                                                                                 \
@@ -547,6 +567,9 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           so_far = is_local(a.recv_buffer)                                                         \
                        ? quick::receive_##name<S, true>(GMPI_LIST(GMPI_PASS, roles), so_far)       \
                        : quick::receive_##name<S, false>(GMPI_LIST(GMPI_PASS, roles), so_far);     \
+        if constexpr (receives && S == Scope::grid)                                                \
+          if (so_far == Begun::found)                                                              \
+            so_far = quick::read_wide_##name(GMPI_LIST(GMPI_PASS, roles));                         \
         if constexpr (Function::name == Function::Recv)                                            \
           if (so_far == Begun::offered)                                                            \
             return peer::go_on_long<S>(peer::take_offered<S>(                                      \
@@ -604,9 +627,13 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
                 so_far = receive(so_far);                                                          \
               else if (so_far == Begun::sent)                                                      \
                 so_far = receive(so_far);                                                          \
-              else if (so_far == Begun::nothing)                                                   \
-                so_far = peer::go_on_long<S>(                                                      \
-                    quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far));                  \
+              else if (so_far == Begun::nothing) {                                                 \
+                if constexpr (S == Scope::grid && peer::sends_wide<Function::name>)                \
+                  so_far = quick::begin_wide_##name(GMPI_LIST(GMPI_PASS, roles));                  \
+                if (so_far != Begun::sharing)                                                      \
+                  so_far = peer::go_on_long<S>(                                                    \
+                      quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far));                \
+              }                                                                                    \
             }                                                                                      \
             return so_far == Begun::elsewhere                                                      \
                        ? quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))                   \
@@ -778,7 +805,7 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
       site, a, [] {}, [] { return false; }, [] { peer::prepare_pair(); },
       [] { return end_with_nobody<Function::Waitall, Scope::grid>(Arguments{}); });
   while (begun == Begun::sharing)
-    begun = carry_wide() == Begun::sent
+    begun = peer::carry_wide() == Begun::sent
                 ? quick::await_after_carrying_Waitall(count, requests, statuses)
                 : Begun::answered;
   if (begun != Begun::answered)

@@ -100,10 +100,6 @@ GMPI_DEVICE bool has_been_made(GridCommand command, const BlockState &block, con
          !returns_to_global<F>(a);
 }
 
-/// Whether something has been written for a block that is given that command.
-GMPI_DEVICE bool is_to_acquire(GridCommand command) {
-  return command != GridCommand::answer && command != GridCommand::read;
-}
 /// How far a grid's call has come for a block that another makes it for. Lane 0, which has
 /// acquired what there is; the same for all of the warp.
 template <Function F>
@@ -121,7 +117,7 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
     note_brought(block);
     return Begun::answered;
   }
-  if (command == GridCommand::write || command == GridCommand::read)
+  if (command == GridCommand::carry)
     return Begun::sharing;
   if (command != GridCommand::copy)
     return has_been_made<F>(command, block, a) ? Begun::made : Begun::led;
@@ -157,7 +153,9 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
       if (command != GridCommand::lead) {
         if constexpr (ends_series<F>)
           block.series.end(); // who makes the call has made those
-        if (is_to_acquire(command))
+        // (Nothing has been written for this block, or it is told of packets.)
+        const bool reads = command == GridCommand::carry && block.peer.span.reads;
+        if (command != GridCommand::answer && !reads)
           acquire_device();
         if (kind_of(F) != Kind::collective || command != GridCommand::await)
           now = begun_by_another<F>(command, block, a);

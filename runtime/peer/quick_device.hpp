@@ -306,40 +306,13 @@ template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a) {
              : Begun::nothing;
 }
 
-/// What is received behind an MPI_Sendrecv's message must be as MPI wants it, before that is sent.
-GMPI_DEVICE bool receives_behind(const Arguments &a) {
-  return a.recv_datatype == a.send_datatype && a.recv_count >= 0 &&
-         (a.recv_tag >= 0 || a.recv_tag == MPI_ANY_TAG);
-}
-
-/// Whether such a call may begin with send_wide_by(), by the route that its last message has taken.
-template <Function F> constexpr bool sends_wide = F == Function::Send || F == Function::Sendrecv;
-/// Begins it so, if it can; else nothing has happened: nothing, or left, as send_wide_by() says.
-template <Function F> GMPI_DEVICE Begun begin_wide(const Arguments &a) {
-  constexpr bool exchanges = F == Function::Sendrecv;
-  const std::uint32_t i = static_cast<std::uint32_t>(a.dest) % Routes::most;
-  if (exchanges && !receives_behind(a))
-    return Begun::nothing;
-  return send_wide_by(i, a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
-                      exchanges ? a.source : 0, exchanges ? Begun::sent : Begun::over);
-}
-
-/// Goes on with a call that has come as far as `begun`: nothing, found or sent; as far as it comes
-/// quickly. The block's first warp, whole; in a call of grid scope,
+/// Goes on with a call that has come as far as `begun`: nothing, left (as begin_wide() says), found
+/// or sent; as far as it comes quickly. The block's first warp, whole; in a call of grid scope,
 /// that of the block that makes it.
 template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &a, Begun begun) {
   constexpr bool sends = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
   constexpr bool posts = F == Function::Irecv;
-  if constexpr (S == Scope::grid && sends_wide<F>)
-    if (begun == Begun::nothing)
-      begun = begin_wide<F>(a);
-  if constexpr (S == Scope::grid && receives)
-    if (begun == Begun::found)
-      begun = read_wide_found(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,
-                              wants_status(a));
-  if (begun == Begun::sharing)
-    return begun;
   if (F == Function::Send && begun == Begun::nothing) {
     begun = send_long_quickly<S>(a);
     if (begun != Begun::nothing)
@@ -425,6 +398,24 @@ template <Function F>
 constexpr bool sends_short = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
 template <Function F>
 constexpr bool receives_short = F == Function::Recv || F == Function::Sendrecv;
+
+/// What is received behind an MPI_Sendrecv's message must be as MPI wants it, before that is sent.
+GMPI_DEVICE bool receives_behind(const Arguments &a) {
+  return a.recv_datatype == a.send_datatype && a.recv_count >= 0 &&
+         (a.recv_tag >= 0 || a.recv_tag == MPI_ANY_TAG);
+}
+
+/// Whether such a call may begin with send_wide_by(), by the route that its last message has taken.
+template <Function F> constexpr bool sends_wide = F == Function::Send || F == Function::Sendrecv;
+/// Begins it so, if it can; else nothing has happened, and it goes on from nothing, or left.
+template <Function F> GMPI_DEVICE Begun begin_wide(const Arguments &a) {
+  constexpr bool exchanges = F == Function::Sendrecv;
+  const std::uint32_t i = static_cast<std::uint32_t>(a.dest) % Routes::most;
+  if (exchanges && !receives_behind(a))
+    return Begun::nothing;
+  return send_wide_by(i, a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count, a.send_datatype,
+                      exchanges ? a.source : 0, exchanges ? Begun::sent : Begun::over);
+}
 
 /// Whether such a call may come as far as Begun::sharing.
 template <Function F>

@@ -96,12 +96,11 @@ template <bool tells> GMPI_DEVICE bool exchange_pair(bool may) {
   const Span &span = block_state().peer.span;
   const bool writes = is_span(begun) && is_to_be_written(span);
   if (writes || (begun == Begun::sharing && !span.reads)) {
-    if (begun == Begun::sharing) {
+    if (begun == Begun::sharing)
       carry_wide();
-    } else {
+    else
       begun == Begun::spanning ? write_span<Scope::grid, false>() : write_span<Scope::grid, true>();
-      tell_of_span();
-    }
+    tell_of_span();
     begun = tell_all(thread_index() < 32 ? receive_of_pair_as_warp<tells>() : Begun::over);
   }
   if (is_span(begun))

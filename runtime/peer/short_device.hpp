@@ -139,6 +139,12 @@ GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data,
   return then;
 }
 
+/// What is left when all of the block have written a span. (It calls a function.)
+GMPI_DEVICE void tell_of_span() {
+  if (thread_index() == 0 && block_state().peer.span.told != 0)
+    tell_progress(*context.peer);
+}
+
 /// What the receive of such a message returns. Lane 0.
 template <Scope S>
 GMPI_DEVICE void note_short(Share &share, int source, int tag, std::uint32_t bytes) {

@@ -306,10 +306,4 @@ template <Scope S, bool dense> GMPI_DEVICE Begun read_span() {
   return then;
 }
 
-/// What is left when all of the block have written a span. (It calls a function.)
-GMPI_DEVICE void tell_of_span() {
-  if (thread_index() == 0 && block_state().peer.span.told != 0)
-    tell_progress(*context.peer);
-}
-
 } // namespace gmpi::device::peer

@@ -36,11 +36,6 @@ GMPI_DEVICE bool is_for_all(const void *data, const Header &header) {
 
 // --- telling the other blocks ---
 
-/// A command's round, as packets show it that come with it.
-GMPI_DEVICE std::uint32_t told_round(std::uint32_t round) {
-  return (round & (~0u >> command_bits)) | 1u << 31;
-}
-
 /// Has the other blocks carry block.peer.span with this one. Lane 0 of the block that makes the
 /// call.
 GMPI_DEVICE void tell_wide(BlockState &block) {
@@ -51,9 +46,10 @@ GMPI_DEVICE void tell_wide(BlockState &block) {
   const std::uint64_t round = std::uint64_t(told_round(block.round + 1)) << 32;
   store_whole(launch.told[0], reinterpret_cast<std::uint64_t>(span.ring), round | span.bytes);
   store_whole(launch.told[1], reinterpret_cast<std::uint64_t>(span.data),
-              round | std::uint64_t(span.dense) | std::uint64_t(span.then) << 1);
+              round | std::uint64_t(span.dense) | std::uint64_t(span.reads) << 1 |
+                  std::uint64_t(span.then) << 2);
   store_whole(launch.told[2], span.first, round);
-  give_command(block, span.reads ? GridCommand::read : GridCommand::write);
+  give_command(block, GridCommand::carry);
 }
 
 /// Has all blocks read a wide message, from slot number `slot` of a channel on, which is nobody
@@ -67,30 +63,6 @@ GMPI_DEVICE void tell_to_read(BlockState &block, std::uint64_t *ring, std::uint3
   span.reads = true;
   span.serial = header.serial;
   tell_wide(block);
-}
-
-/// Gives this thread the span that the block which makes the call has told its block of.
-GMPI_DEVICE void load_told(const BlockState &block, Span &span) {
-  constexpr std::uint32_t packets = sizeof(block.launch->told) / sizeof(block.launch->told[0]);
-  std::uint64_t low[packets], high[packets];
-  bool shows;
-  GMPI_NO_UNROLL
-  do {
-    shows = true;
-    GMPI_UNROLL
-    for (std::uint32_t i = 0; i < packets; ++i)
-      load_whole(block.launch->told[i], low[i], high[i]);
-    GMPI_UNROLL
-    for (std::uint32_t i = 0; i < packets; ++i)
-      shows = shows & (high[i] >> 32 == told_round(block.round));
-  } while (!shows);
-  const auto ways = static_cast<std::uint32_t>(high[1]);
-  span.ring = reinterpret_cast<std::uint64_t *>(low[0]);
-  span.bytes = static_cast<std::uint32_t>(high[0]);
-  span.data = reinterpret_cast<unsigned char *>(low[1]);
-  span.dense = (ways & 1) != 0;
-  span.then = static_cast<Begun>(ways >> 1);
-  span.first = low[2];
 }
 
 // --- sending ---
@@ -243,13 +215,9 @@ GMPI_DEVICE void look_far_ahead(const Span &span) {
 /// blocks have arrived again, or are about to.
 GMPI_NOINLINE Begun carry_wide() {
   BlockState &block = block_state();
+  const Span &span = block.peer.span;
   const bool leads = block.command == GridCommand::lead;
-  const bool reads = leads ? block.peer.span.reads : block.command == GridCommand::read;
-  Span span;
-  if (leads)
-    span = block.peer.span;
-  else
-    load_told(block, span);
+  const bool reads = span.reads;
   const Begun then = span.then;
   reads ? carry_part<true>(span) : carry_part<false>(span);
   if (leads && thread_index() / 32 + 1 == block_threads() / 32) {
@@ -273,8 +241,6 @@ GMPI_NOINLINE Begun carry_wide() {
   if (leads && reads)
     free_share(span.freed, span.first, span.first + slots_for(span.bytes, span.dense),
                thread_index(), block_threads());
-  if (leads && !reads)
-    tell_of_span();
   return !leads && then == Begun::answered ? Begun::made : then;
 }
 
