@@ -9,7 +9,7 @@
 // RUN: env GMPI_PEER=1 GMPI_STATS=1 %ranks 2 %t 2>&1 | FileCheck %s
 // RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %ranks 2 %t
 // RUN: env GMPI_PEER=1 not %mpiexec -n 2 %t truncates 2>&1 | FileCheck %s --check-prefix=TRUNCATED
-// CHECK-DAG: rank 0: of these messages, {{[1-9][0-9][0-9]+}} were written by all blocks of a grid
+// CHECK-DAG: rank 0: of these messages, {{[1-9][0-9]+}} were written by all blocks of a grid
 // CHECK-DAG: {{^ok}}
 #include "Inputs/messages.h"
 
@@ -171,6 +171,8 @@ int main(int argc, char **argv) {
     test::expect(wrong.read()[0] == 0, "%s, %d bytes: %d are wrong", what, bytes, wrong.read()[0]);
   };
   for (int bytes : {65540, 66000, 131072, 200001, 262144, 300004, 393216, most, most + 4}) {
+    if (test::thread_sanitizer && bytes > 66000)
+      continue;
     for (int shift : {0, 8, 4, 2}) {
       pingpong<<<blocks, threads>>>(b, bytes, shift, 16, rank);
       pingpong<<<blocks, threads>>>(b, bytes, 16, shift, rank);
@@ -188,11 +190,13 @@ int main(int argc, char **argv) {
       }
   }
   pingpong<<<2, 50>>>(b, 131072, 0, 0, rank);
-  pingpong<<<16, 32>>>(b, 1000000, 0, 0, rank);
-  expect("other grids", 1000000);
-  exchange<<<blocks, threads>>>(b, most + most / 2, 200000, 0, rank); // one is announced
-  exchange<<<blocks, threads>>>(b, 100000, most + 4, 0, rank);
-  expect("with a longer one", most);
+  if (!test::thread_sanitizer) {
+    pingpong<<<16, 32>>>(b, 1000000, 0, 0, rank);
+    expect("other grids", 1000000);
+    exchange<<<blocks, threads>>>(b, most + most / 2, 200000, 0, rank); // one is announced
+    exchange<<<blocks, threads>>>(b, 100000, most + 4, 0, rank);
+    expect("with a longer one", most);
+  }
   many_kept<<<blocks, threads>>>(b, 80000, 13, rank);
   expect("kept", 80000);
   lacks_threads<<<blocks, threads>>>(b, 100000, rank);
