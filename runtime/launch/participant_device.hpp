@@ -255,20 +255,17 @@ GMPI_DEVICE GridCommand arrive(BlockState &block) {
   return command;
 }
 
-/// Meets all other blocks, of which none has departed: what each has written before is there for
-/// all. The block's leader calls it.
-GMPI_DEVICE void meet_blocks(BlockState &block) {
+/// Meets all other blocks, of which none has departed. `shows`: what each has written before is
+/// there for all; else they have only read, and no fence is waited for, as that would wait for what
+/// has been stored on other devices. The block's leader calls it.
+template <bool shows = true> GMPI_DEVICE void meet_blocks(BlockState &block) {
+  std::uint32_t &met = block.launch->met;
   const std::uint32_t all = ++block.meetings * grid_blocks();
-  increase_release_device(&block.launch->met, 1);
-  while (static_cast<std::int32_t>(load_acquire_device(&block.launch->met) - all) < 0)
-    relax();
-}
-/// The same where each has read something that it need not find there any more: it waits for no
-/// fence, as that would wait for what has been stored on other devices.
-GMPI_DEVICE void meet_readers(BlockState &block) {
-  const std::uint32_t all = ++block.meetings * grid_blocks();
-  increase_relaxed_device(&block.launch->met, 1);
-  while (static_cast<std::int32_t>(load_relaxed_device(&block.launch->met) - all) < 0)
+  const auto is_over = [all](std::uint32_t now) {
+    return static_cast<std::int32_t>(now - all) >= 0;
+  };
+  shows ? increase_release_device(&met, 1) : increase_relaxed_device(&met, 1);
+  while (!is_over(shows ? load_acquire_device(&met) : load_relaxed_device(&met)))
     relax();
 }
 

@@ -156,7 +156,7 @@ template <Function F> GMPI_DEVICE Begun await_after_carrying(const Arguments &a)
   Begun now = Begun::over;
   if (thread_index() == 0) {
     block.command = await_command(block);
-    if (block.command != GridCommand::carry)
+    if (is_to_acquire(block.command, block))
       acquire_device();
     now = begun_by_another<F>(block.command, block, a);
   }
@@ -166,10 +166,8 @@ template <Function F> GMPI_DEVICE Begun await_after_carrying(const Arguments &a)
 /// Has all of a block help with the copies of a grid's call that another makes. Returns how far the
 /// call has come then.
 template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
-  Begun now = Begun::helping;
+  Begun now;
   do {
-    if (now == Begun::sharing) // what it receives: with that it is over
-      return peer::carry_wide();
     help_copy(BlockTeam{thread_index() == 0});
     now = Begun::over;
     if (thread_index() == 0) {
@@ -179,8 +177,8 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
       now = begun_by_another<F>(block.command, block, a);
     }
     now = tell_all(now);
-  } while (now == Begun::helping || now == Begun::sharing);
-  return now;
+  } while (now == Begun::helping);
+  return now == Begun::sharing ? peer::carry_wide() : now; // what it receives: then it is over
 }
 
 /// Has all of a block write what goes to the proxy, once its first warp has begun, and read what
@@ -320,6 +318,14 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
 #define GMPI_ASSIGN(role) a.role = role;
 #define GMPI_PASS(role) role
 #define GMPI_CARRY_OUT(name, roles)                                                                \
+  namespace quick {                                                                                \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE Begun await_after_carrying_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {              \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return await_after_carrying<Function::name>(a);                                                \
+  }                                                                                                \
+  }                                                                                                \
   namespace by_queue {                                                                             \
   template <Scope S>                                                                               \
   GMPI_NOINLINE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {         \
@@ -362,12 +368,6 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return go_on_completing<Function::name, S>(site, a, 0);                                        \
-  }                                                                                                \
-  template <class = void>                                                                          \
-  GMPI_NOINLINE Begun await_after_carrying_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {              \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return await_after_carrying<Function::name>(a);                                                \
   }                                                                                                \
   template <Scope S>                                                                               \
   GMPI_NOINLINE Begun work_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {                   \
@@ -497,12 +497,6 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::read_wide_found(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,        \
                                  wants_status(a));                                                 \
-  }                                                                                                \
-  template <class = void>                                                                          \
-  GMPI_NOINLINE Begun await_after_carrying_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {              \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return await_after_carrying<Function::name>(a);                                                \
   }                                                                                                \
   template <class = void>                                                                          \
   GMPI_NOINLINE Begun begin_wide_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                        \

@@ -100,6 +100,13 @@ GMPI_DEVICE bool has_been_made(GridCommand command, const BlockState &block, con
          !returns_to_global<F>(a);
 }
 
+/// Whether something has been written for a block that is given that command. (What it is to read
+/// of a channel, packets show.)
+GMPI_DEVICE bool is_to_acquire(GridCommand command, const BlockState &block) {
+  return command != GridCommand::answer &&
+         !(command == GridCommand::carry && block.peer.span.reads);
+}
+
 /// How far a grid's call has come for a block that another makes it for. Lane 0, which has
 /// acquired what there is; the same for all of the warp.
 template <Function F>
@@ -153,9 +160,7 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile mea
       if (command != GridCommand::lead) {
         if constexpr (ends_series<F>)
           block.series.end(); // who makes the call has made those
-        // (Nothing has been written for this block, or it is told of packets.)
-        const bool reads = command == GridCommand::carry && block.peer.span.reads;
-        if (command != GridCommand::answer && !reads)
+        if (is_to_acquire(command, block))
           acquire_device();
         if (kind_of(F) != Kind::collective || command != GridCommand::await)
           now = begun_by_another<F>(command, block, a);

@@ -425,8 +425,7 @@ void Links::report_statistics() {
   say("from kernel to kernel: %llu messages and collective calls, %llu bytes sent", calls, bytes);
   if (left != 0)
     say("%llu calls of grids were left to the next one; waits made %llu of them at once, and "
-        "received "
-        "for %llu made before",
+        "received for %llu made before",
         left, exchanged, found);
   const Relay::Counts relayed = Proxy::instance()->relay().counts();
   if (relayed.messages + relayed.parts != 0)

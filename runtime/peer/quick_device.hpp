@@ -157,15 +157,9 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
   const bool answered = want_status || is_local(data);
   if (S == Scope::grid && is_wide(header) && fits && is_for_all(data, header) &&
       can_carry_together(header.bytes)) {
-    if (lane == 0) {
-      if (want_status)
-        note_short<S>(share, source, header.tag, static_cast<std::uint32_t>(header.bytes));
-      Position behind = at;
-      behind.move(channel, next + slots_of(header));
-      tell_to_read(block_state(), its.in, its.in_freed, next, data, header, peer,
-                   answered ? Begun::answered : Begun::over);
-      let_channels_go(state, peer, behind);
-    }
+    if (lane == 0)
+      read_wide(state, peer, source, its.in, its.in_freed, arrived, data, want_status,
+                answered ? Begun::answered : Begun::over);
     __syncwarp();
     return Begun::sharing;
   }

@@ -411,12 +411,28 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
 }
 static_assert(warp_bytes == 232);
 
+/// Has all blocks of the grid read the wide message that has arrived by a channel from `source`,
+/// and gives the channels back. `then`: over, or answered. Lane 0.
+GMPI_DEVICE void read_wide(State &state, std::uint32_t peer, int source, std::uint64_t *ring,
+                           std::uint32_t *freed, const Arrived &arrived, void *data,
+                           bool want_status, Begun then) {
+  BlockState &block = block_state();
+  const Header &header = arrived.header;
+  if (want_status)
+    note_short<Scope::grid>(block.peer, source, header.tag,
+                            static_cast<std::uint32_t>(header.bytes));
+  Position behind{arrived.common, arrived.owned};
+  const unsigned long long slot = behind.in(arrived.channel);
+  behind.move(arrived.channel, slot + slots_of(header));
+  tell_to_read(block, ring, freed, slot, data, header, peer, then);
+  let_channels_go(state, peer, behind);
+}
 /// Has all blocks of the grid read the message that receive_short() has found, if it is a wide one,
 /// and what is to be received. Returns sharing then; else found, as it is. The same warp.
 GMPI_DEVICE Begun read_wide_found(MPI_Comm comm, int source, int tag, void *data, int count,
                                   bool want_status) {
   BlockState &block = block_state();
-  Source &known = block.sources[static_cast<std::uint32_t>(source) % Source::most];
+  const Source &known = block.sources[static_cast<std::uint32_t>(source) % Source::most];
   const Arrived &arrived = block.peer.arrived;
   const Header &header = arrived.header;
   if (!is_wide(header) || known.comm != comm || known.source != source ||
@@ -425,18 +441,10 @@ GMPI_DEVICE Begun read_wide_found(MPI_Comm comm, int source, int tag, void *data
       !is_for_all(data, header) || !can_carry_together(header.bytes))
     return Begun::found;
   if (lane_index() == 0) {
-    if (want_status)
-      note_short<Scope::grid>(block.peer, source, header.tag,
-                              static_cast<std::uint32_t>(header.bytes));
     const bool by_owned = arrived.channel >= max_peers;
-    Position behind{arrived.common, arrived.owned};
-    const unsigned long long slot = behind.in(arrived.channel);
-    behind.move(arrived.channel, slot + slots_of(header));
-    known.word = behind.word();
-    known.owned = behind.owned;
-    tell_to_read(block, known.in[by_owned], known.freed[by_owned], slot, data, header, known.peer,
-                 want_status ? Begun::answered : Begun::over);
-    let_channels_go(*context.peer, known.peer, behind);
+    note_taken(*known.its, source, {arrived.common, arrived.owned}, arrived.channel, header);
+    read_wide(*context.peer, known.peer, source, known.in[by_owned], known.freed[by_owned], arrived,
+              data, want_status, want_status ? Begun::answered : Begun::over);
   }
   __syncwarp();
   return Begun::sharing;

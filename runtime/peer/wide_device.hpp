@@ -229,7 +229,7 @@ GMPI_NOINLINE Begun carry_wide() {
   __syncthreads();
   if (thread_index() == 0) {
     if (then != Begun::sent)
-      reads ? meet_blocks(block) : meet_readers(block);
+      reads ? meet_blocks(block) : meet_blocks<false>(block);
     else if (leads)
       GridTeam::await_helpers();
     else
