@@ -10,14 +10,14 @@
 
 namespace gmpi::device::peer {
 
-GMPI_DEVICE void store_packet(std::uint64_t *to, std::uint64_t data, std::uint32_t lap) {
-  std::uint64_t mark = std::uint64_t(lap) << 32;
-  store_system(to, (data & 0xffffffffu) | mark, data >> 32 | mark);
-}
-
-/// A packet as it was loaded.
+/// A packet, as it was loaded or is to be stored.
 struct Packet {
   std::uint64_t low, high;
+
+  GMPI_DEVICE static Packet of(std::uint64_t data, std::uint32_t lap) {
+    const std::uint64_t mark = std::uint64_t(lap) << 32;
+    return {(data & 0xffffffffu) | mark, data >> 32 | mark};
+  }
 
   GMPI_DEVICE static Packet load(const std::uint64_t *from) {
     Packet packet;
@@ -35,6 +35,11 @@ struct Packet {
   }
   GMPI_DEVICE std::uint64_t data() const { return (low & 0xffffffffu) | high << 32; }
 };
+
+GMPI_DEVICE void store_packet(std::uint64_t *to, std::uint64_t data, std::uint32_t lap) {
+  const Packet packet = Packet::of(data, lap);
+  store_system(to, packet.low, packet.high);
+}
 
 /// Up to eight bytes of the `left` that there are at `from`.
 GMPI_DEVICE std::uint64_t load_data(const unsigned char *from, unsigned long long left) {

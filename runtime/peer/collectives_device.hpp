@@ -79,41 +79,44 @@ GMPI_OUT_OF_LINE void write_part(const Round &round, Range range, std::uint32_t 
   write_range(round, range, member, members);
 }
 
-/// One member's share of combining what the ranks have written, if this one wants it. All have
-/// begun the round.
-template <class Combine>
+/// One member's share of combining what the ranks have written, if this one wants it, so many
+/// packets at a time. All have begun the round.
+template <int at_once, class Combine>
 GMPI_DEVICE void combine_parts(const Round &round, Range range, std::uint32_t member,
                                std::uint32_t members, Combine combine) {
-  constexpr int at_once = 2;
-  const std::uint32_t packets = range.high;
+  const std::uint32_t packets = range.high, number = round.number;
   const std::uint32_t whole_in = whole_packets(round.in, round.bytes);
   const std::uint32_t whole_out = whole_packets(round.out, round.bytes);
   const int first_rank = round.root >= 0 ? round.root : 0;
   const int last_rank = round.root >= 0 ? round.root : round.size - 1;
+  const auto place = [&](int rank, std::uint32_t p) {
+    return part_at(round, round.rank, rank) + (1 + p) * packet_words;
+  };
+  constexpr int ranks = ranks_at_once / at_once;
   GMPI_NO_UNROLL
   for (std::uint32_t first = range.low + member; first < packets; first += at_once * members) {
     std::uint64_t values[at_once] = {};
     GMPI_NO_UNROLL
-    for (int rank = first_rank; rank <= last_rank; ++rank) {
-      const bool own = rank == round.rank;
-      const std::uint64_t *from = part_at(round, round.rank, rank) + packet_words;
-      Packet loaded[at_once];
+    for (int base = first_rank; base <= last_rank; base += ranks) {
+      Packet loaded[ranks * at_once];
       GMPI_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const std::uint32_t p = first + i * members;
-        if (p < packets && !own)
-          loaded[i] = Packet::load(from + p * packet_words);
+      for (int k = 0; k < ranks * at_once; ++k) {
+        const std::uint32_t p = first + k % at_once * members;
+        const int rank = base + k / at_once;
+        if (p < packets && rank <= last_rank)
+          loaded[k] = rank == round.rank ? Packet::of(load_part(round, p, whole_in), number)
+                                         : Packet::load(place(rank, p));
       }
       GMPI_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const std::uint32_t p = first + i * members;
-        if (p >= packets)
-          break;
-        std::uint64_t part = own ? load_part(round, p, whole_in)
-                             : loaded[i].shows(round.number)
-                                 ? loaded[i].data()
-                                 : await_packet(from + p * packet_words, round.number);
-        values[i] = rank == first_rank ? part : combine(values[i], part);
+      for (int k = 0; k < ranks * at_once; ++k) {
+        const std::uint32_t p = first + k % at_once * members;
+        const int rank = base + k / at_once;
+        if (p >= packets || rank > last_rank)
+          continue;
+        const std::uint64_t part =
+            loaded[k].shows(number) ? loaded[k].data() : await_packet(place(rank, p), number);
+        std::uint64_t &value = values[k % at_once];
+        value = rank == first_rank ? part : combine(value, part);
       }
     }
     GMPI_UNROLL
@@ -128,17 +131,18 @@ GMPI_DEVICE void combine_parts(const Round &round, Range range, std::uint32_t me
     }
   }
 }
-template <bool common>
+template <bool common, int at_once>
 GMPI_DEVICE void read_range(const Round &round, Range range, std::uint32_t member,
                             std::uint32_t members) {
   if (round.out != nullptr)
-    combine_parts(round, range, member, members, Combine<common>{round.reduction, round.datatype});
+    combine_parts<at_once>(round, range, member, members,
+                           Combine<common>{round.reduction, round.datatype});
 }
 
 GMPI_OUT_OF_LINE void read_parts(const Round &round, Range range, std::uint32_t member,
                                  std::uint32_t members) {
-  round.common ? read_range<true>(round, range, member, members)
-               : read_range<false>(round, range, member, members);
+  round.common ? read_range<true, 2>(round, range, member, members)
+               : read_range<false, 2>(round, range, member, members);
 }
 
 /// The packets that are this block's. Where the blocks have met, the first sees to what they wait

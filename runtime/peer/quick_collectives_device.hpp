@@ -43,37 +43,58 @@ template <Function F> GMPI_DEVICE Begun await_round(std::uint32_t lane, std::uin
   const std::uint32_t bytes = round.bytes;
   const bool common = round.common;
   std::uint64_t *const mine = memory_of(round, rank);
-  const auto await = [&](int from, std::uint32_t packet, bool is_hello) {
-    const std::uint64_t *const at = part_of_round(mine, number, size, from) + packet * packet_words;
-    GMPI_NO_UNROLL
-    for (unsigned turns = 0;; ++turns) {
-      const Packet its = Packet::load(at);
-      // (Where there is but a hello to wait for, a later one may have taken its place.)
-      if (is_hello ? its.shows_since(number) : its.shows(number))
-        return its.data();
-      turns < patience ? relax() : doze();
-    }
+  const auto place = [&](int from, std::uint32_t packet) {
+    return part_of_round(mine, number, size, from) + packet * packet_words;
   };
-  // All have begun it, also those that send no data.
-  GMPI_NO_UNROLL
-  for (int from = static_cast<int>(lane); from < size; from += static_cast<int>(lanes))
-    if (from != rank)
-      await(from, 0, true);
+  // `its`: as it has been loaded.
+  const auto await = [&](const std::uint64_t *from, bool is_hello, Packet its) {
+    // (Where there is but a hello to wait for, a later one may have taken its place.)
+    GMPI_NO_UNROLL
+    for (unsigned turns = 0; !(is_hello ? its.shows_since(number) : its.shows(number)); ++turns) {
+      turns < patience ? relax() : doze();
+      its = Packet::load(from);
+    }
+    return its.data();
+  };
+  // All have begun it, also those that send no data. (All that is loaded is under way at once.)
+  const bool all_send = reduces && receives && bytes != 0;
+  const int first_from = static_cast<int>(lane);
+  const bool greets = !all_send && first_from < size && first_from != rank;
+  const Packet first_hello = greets ? Packet::load(place(first_from, 0)) : Packet{};
   if (receives) {
     const int first = reduces ? 0 : round.root, last = reduces ? size - 1 : round.root;
     GMPI_NO_UNROLL
     for (std::uint32_t at = lane * packet_bytes; at < bytes; at += lanes * packet_bytes) {
+      const std::uint32_t packet = 1 + at / packet_bytes;
       std::uint64_t value = 0;
       GMPI_NO_UNROLL
-      for (int from = first; from <= last; ++from) {
-        const std::uint64_t part = await(from, 1 + at / packet_bytes, false);
-        value = from == first ? part
-                : common      ? reduce_common(round.datatype, value, part)
-                              : reduce(round.reduction, round.datatype, value, part);
+      for (int base = first; base <= last; base += ranks_at_once) {
+        Packet parts[ranks_at_once];
+        GMPI_UNROLL
+        for (int i = 0; i < ranks_at_once; ++i)
+          if (base + i <= last)
+            parts[i] = Packet::load(place(base + i, packet));
+        GMPI_UNROLL
+        for (int i = 0; i < ranks_at_once; ++i) {
+          const int from = base + i;
+          if (from > last)
+            break;
+          const std::uint64_t part = await(place(from, packet), false, parts[i]);
+          value = from == first ? part
+                  : common      ? reduce_common(round.datatype, value, part)
+                                : reduce(round.reduction, round.datatype, value, part);
+        }
       }
       own_words(block)[at / packet_bytes] = value;
     }
   }
+  if (!all_send)
+    GMPI_NO_UNROLL
+  for (int from = first_from; from < size; from += static_cast<int>(lanes))
+    if (from != rank) {
+      const std::uint64_t *const at = place(from, 0);
+      await(at, true, from == first_from ? first_hello : Packet::load(at));
+    }
   if (lanes > 1)
     __syncwarp();
   if (lane == 0) {
@@ -90,7 +111,7 @@ template <Function F> GMPI_DEVICE Begun await_round(std::uint32_t lane, std::uin
 template <Function F, Scope S, class Combine>
 GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
   constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
-  constexpr int at_once = 3, patience = 4096;
+  constexpr int patience = 4096;
   State &state = *context.peer;
   Share &share = block_state().peer;
   Round &round = share.round;
@@ -132,13 +153,13 @@ GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
   }
   std::uint64_t value = 0;
   GMPI_NO_UNROLL
-  for (int base = 0; base < size; base += at_once) {
-    Packet parts[at_once];
+  for (int base = 0; base < size; base += ranks_at_once) {
+    Packet parts[ranks_at_once];
     GMPI_NO_UNROLL
     for (int turns = 0;; ++turns) {
       bool there = true;
       GMPI_UNROLL
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < ranks_at_once; ++i) {
         const int from = base + i;
         const std::uint32_t wanted = reduces || from == root ? packets : 1;
         parts[i] = {};
@@ -163,7 +184,7 @@ GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
         relax();
     }
     GMPI_UNROLL
-    for (int i = 0; i < at_once; ++i) {
+    for (int i = 0; i < ranks_at_once; ++i) {
       const int from = base + i;
       if (from >= size)
         break;
@@ -247,7 +268,8 @@ template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_round() {
     if (!round.soon)
       return Begun::sending;
   }
-  read_range<common>(round, range, member, members);
+  shared ? read_range<common, 1>(round, range, member, members)
+         : read_range<common, 2>(round, range, member, members);
   __syncthreads();
   return end_carried<S>(block, shared);
 }

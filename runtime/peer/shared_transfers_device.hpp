@@ -11,6 +11,9 @@
 
 namespace gmpi::device::peer {
 
+/// What so many ranks have written is loaded at a time, and waited for together.
+constexpr int ranks_at_once = 4;
+
 /// The memory of a rank's.
 GMPI_DEVICE std::uint64_t *memory_of(const Round &round, int rank) {
   return static_cast<std::uint32_t>(rank) < Round::near_ranks ? round.memory[rank]
@@ -28,12 +31,20 @@ GMPI_DEVICE bool all_have_begun(const Round &round) {
   const std::uint32_t wanted = wants ? data_packets(round) : 0;
   bool all = true;
   GMPI_NO_UNROLL
-  for (int from = 0; from < round.size; ++from) {
-    if (from == round.rank)
-      continue;
-    const Packet hello = Packet::load(part_at(round, round.rank, from));
-    const bool enough = hello.data() >= wanted || !sends_data(round.root, from);
-    all = all && (hello.shows(round.number) ? enough : hello.shows_since(round.number));
+  for (int base = 0; base < round.size; base += ranks_at_once) {
+    Packet hello[ranks_at_once];
+    GMPI_UNROLL
+    for (int i = 0; i < ranks_at_once; ++i)
+      if (base + i < round.size && base + i != round.rank)
+        hello[i] = Packet::load(part_at(round, round.rank, base + i));
+    GMPI_UNROLL
+    for (int i = 0; i < ranks_at_once; ++i) {
+      const int from = base + i;
+      if (from >= round.size || from == round.rank)
+        continue;
+      const bool enough = hello[i].data() >= wanted || !sends_data(round.root, from);
+      all = all && (hello[i].shows(round.number) ? enough : hello[i].shows_since(round.number));
+    }
   }
   return all;
 }
