@@ -35,7 +35,7 @@ GMPI_NOINLINE Begun carry_rounds(const gmpi::peer::Call &call) {
 template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
   if constexpr (kind_of(F) == Kind::collective) {
     const gmpi::peer::Round &round = block_state().peer.round;
-    const bool one = rounds_of(round) == 1;
+    const bool one = !is_long(round);
     const gmpi::peer::Call call{F, S, site};
     if constexpr (S == Scope::grid) {
       if (round.shared && one)

@@ -33,6 +33,25 @@ struct alignas(16) Sixteen {
   std::uint64_t low, high;
 };
 
+/// One lane's three words of a bundle, to its four packets, of which `place` is the first.
+GMPI_DEVICE void store_words(std::uint64_t *place, const Sixteen *words, std::uint32_t lap) {
+  constexpr std::size_t next = 32 * packet_words;
+  GMPI_UNROLL
+  for (std::uint32_t row = 0; row < 3; ++row)
+    store_dense(place + row * next, words[row].low, static_cast<std::uint32_t>(words[row].high),
+                lap);
+  store_dense(place + 3 * next, words[0].high >> 32 | (words[1].high & 0xffffffff00000000u),
+              static_cast<std::uint32_t>(words[2].high >> 32), lap);
+}
+/// One of the words that a lane's four packets carry.
+GMPI_DEVICE Sixteen word_of(const DensePacket *packets, std::uint32_t row) {
+  const DensePacket &its = packets[row], &rest = packets[3];
+  const auto last = static_cast<std::uint32_t>(row == 0   ? rest.word
+                                               : row == 1 ? rest.word >> 32
+                                                          : rest.half);
+  return {its.word, (its.half & 0xffffffffu) | std::uint64_t(last) << 32};
+}
+
 /// A message's whole bundles.
 struct Bundles {
   std::uint64_t *ring; ///< where the first one's first packet is
@@ -67,18 +86,10 @@ template <std::uint32_t each, bool sixteens> struct Stretch {
   }
   GMPI_DEVICE void store(const Sixteen (&words)[each * rows]) const {
     GMPI_UNROLL
-    for (std::uint32_t k = 0; k < each; ++k) {
-      const Sixteen *its = words + k * rows;
-      GMPI_UNROLL
-      for (std::uint32_t row = 0; row < rows; ++row)
-        store_dense(packet(k * 4 + row), its[row].low, static_cast<std::uint32_t>(its[row].high),
-                    lap);
-      store_dense(packet(k * 4 + rows), its[0].high >> 32 | (its[1].high & 0xffffffff00000000u),
-                  static_cast<std::uint32_t>(its[2].high >> 32), lap);
-    }
+    for (std::uint32_t k = 0; k < each; ++k)
+      store_words(packet(k * 4), words + k * rows, lap);
   }
-  GMPI_DEVICE void store_word(std::uint32_t i, const DensePacket &its, std::uint32_t last) const {
-    const Sixteen value{its.word, (its.half & 0xffffffffu) | std::uint64_t(last) << 32};
+  GMPI_DEVICE void store_word(std::uint32_t i, const Sixteen &value) const {
     if constexpr (sixteens) {
       *reinterpret_cast<Sixteen *>(word(i)) = value;
     } else {
@@ -112,12 +123,8 @@ template <std::uint32_t each, bool sixteens> struct Stretch {
         there = there & found[i].shows(lap);
     } while (!there && (relax(), true));
     GMPI_UNROLL
-    for (std::uint32_t k = 0; k < each; ++k) {
-      const DensePacket *its = found + k * 4;
-      store_word(k * rows, its[0], static_cast<std::uint32_t>(its[rows].word));
-      store_word(k * rows + 1, its[1], static_cast<std::uint32_t>(its[rows].word >> 32));
-      store_word(k * rows + 2, its[2], static_cast<std::uint32_t>(its[rows].half));
-    }
+    for (std::uint32_t i = 0; i < each * rows; ++i)
+      store_word(i, word_of(found + i / rows * 4, i % rows));
   }
   template <bool reads, class Meanwhile>
   GMPI_DEVICE void carry(bool first, Meanwhile meanwhile) const {

@@ -64,17 +64,14 @@ template <class Team> GMPI_NOINLINE void complete(Team team, Call call, std::uin
 GMPI_DEVICE Begun carry_met_rounds(const BlockTeam &team) {
   BlockState &block = BlockTeam::block();
   Round &round = block.peer.round;
-  const bool one = rounds_of(round) == 1;
+  const bool one = !is_long(round);
   if (block.command == GridCommand::lead) {
     if (team.leads()) {
-      one ? write_hello(round) : begin_round(round, Section(round.number, 0));
+      one ? write_hello(round) : begin_long(round);
       round.soon = false;
       count_call(*context.peer, round.in != nullptr ? round.length : 0);
     }
-    if (one)
-      share_writing(round, team);
-    else
-      write_unasked<1>(CarriedCall(round, carrier_in(team)));
+    one ? share_writing(round, team) : carry_first(round, carrier_in(team));
     return Begun::sending;
   }
   one ? share_round(round, team) : share_long(round, team);

@@ -200,6 +200,11 @@ GMPI_DEVICE bool begin_soon(const Round &round) {
   return false;
 }
 
+/// Whether all ranks run on this host.
+GMPI_DEVICE bool is_near(const Comm &comm) {
+  const int other = comm.rank == 0 ? comm.size - 1 : 0;
+  return comm.size == 1 || comm.rounds[other] != comm.rounds[comm.rank];
+}
 /// What the round's members need of the communicator; a warp, or one thread.
 GMPI_DEVICE void note_comm(Round &round, Comm &comm, std::uint32_t lane, std::uint32_t lanes) {
   for (std::uint32_t i = lane; i < Round::near_ranks; i += lanes)
@@ -209,6 +214,7 @@ GMPI_DEVICE void note_comm(Round &round, Comm &comm, std::uint32_t lane, std::ui
   round.comm = &comm;
   round.rank = comm.rank;
   round.size = comm.size;
+  round.near = is_near(comm);
 }
 
 /// Has the other blocks carry their packets of a round that is worth it; one thread, of the block
@@ -260,7 +266,8 @@ GMPI_NOINLINE void exchange_parts(Team team, Call call, Comm &comm, bool begun) 
 
 /// `root`: below 0 where there is none. `reduction`: none for MPI_Barrier and MPI_Bcast. `begun`:
 /// shared().round tells of the call, and of this rank's part has been written what can be while the
-/// others have not begun. What lies in local memory goes by way of comm.scratch, a round at a time.
+/// others have not begun. What lies in local memory goes by way of comm.scratch, a round, or a
+/// round's whole pieces, at a time.
 template <class Team>
 GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send_data,
                               void *receive_data, std::uint64_t bytes, int root,
@@ -277,11 +284,15 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
   if (team.leads() && !begun) {
     count_call(*context.peer, sends ? bytes : 0);
   }
-  const bool several = bytes > round_bytes;
+  const bool several = bytes > round_bytes, in_pieces = several && is_near(comm);
+  constexpr std::uint32_t whole_pieces = round_bytes / bundle_bytes * bundle_bytes;
+  const std::uint64_t most = !local_in && !local_out ? bytes
+                             : in_pieces             ? whole_pieces
+                                                     : round_bytes;
   std::uint64_t done = 0;
   do {
     const std::uint64_t left = bytes - done;
-    const std::uint64_t part = left < round_bytes || !(local_in || local_out) ? left : round_bytes;
+    const std::uint64_t part = left < most ? left : most;
     if (local_in)
       send_to(team, comm.scratch, in + done, part);
     if (team.leads()) {
@@ -290,8 +301,11 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
         note_comm(round, comm, 0, 1);
       round.of.comm = MPI_Comm{};
       round.bytes = static_cast<std::uint32_t>(part); // where that is all
-      round.length = part;
+      round.length = in_pieces ? bytes : part;
+      round.low = in_pieces ? static_cast<std::uint32_t>(done / bundle_bytes) : 0;
+      round.high = pieces_of(done + part);
       round.root = broadcast ? root : -1;
+      round.wants = broadcast ? -1 : root;
       round.reduction = reduction;
       round.datatype = datatype;
       round.common = is_common(reduction, datatype);

@@ -79,7 +79,7 @@ constexpr std::size_t kept_bytes(std::uint32_t ranks) {
 constexpr std::uint32_t round_bytes = 65536;
 /// The first says hello, and how many of the others this rank has written.
 constexpr std::uint32_t round_packets = round_bytes / packet_bytes + 1;
-/// Of a call of several rounds, as much as a warp carries at once.
+/// Of a call of several rounds across hosts, as much as a warp carries at once.
 constexpr std::uint32_t section_packets = 32;
 constexpr std::uint32_t section_bytes = section_packets * packet_bytes;
 constexpr std::uint32_t round_sections = round_bytes / section_bytes;
@@ -87,6 +87,14 @@ constexpr std::uint32_t round_sections = round_bytes / section_bytes;
 /// has been read: of a call's first, so many before it is known that the others have begun it.
 constexpr std::uint32_t round_places = 8, rounds_ahead = round_places / 2,
                         rounds_unasked = rounds_ahead - 1;
+/// Longer calls go between ranks of one host in pieces of a bundle each, which one rank owns. All
+/// ranks send it their parts, and it sends all of them the result (pieces_device.hpp): for either,
+/// there are so many places of each owner.
+GMPI_HOST_DEVICE constexpr std::uint32_t piece_places(std::uint32_t ranks) { return 2048 / ranks; }
+enum class PiecePlace : std::uint32_t {
+  part,   ///< in the owner's memory, by the rank that sends it
+  result, ///< in each rank's, by owner
+};
 
 GMPI_HOST_DEVICE constexpr std::uint64_t packets_for(std::uint64_t bytes) {
   return header_packets + (bytes + packet_bytes - 1) / packet_bytes;
@@ -117,6 +125,20 @@ GMPI_HOST_DEVICE inline std::uint64_t *packet_at(std::uint64_t *ring, unsigned l
 GMPI_HOST_DEVICE inline std::uint64_t *part_of_round(std::uint64_t *memory, std::uint32_t round,
                                                      int size, int from) {
   return memory + (std::size_t(round % round_places) * size + from) * round_packets * packet_words;
+}
+GMPI_HOST_DEVICE constexpr std::size_t words_of_rounds(std::uint32_t ranks) {
+  return std::size_t(round_places) * ranks * round_packets * packet_words;
+}
+/// And the places of pieces, which lie behind that: [PiecePlace][ranks][piece_places] bundles.
+GMPI_HOST_DEVICE constexpr std::size_t words_of_pieces(std::uint32_t ranks) {
+  return 2 * std::size_t(ranks) * piece_places(ranks) * bundle_packets * packet_words;
+}
+GMPI_HOST_DEVICE inline std::uint64_t *piece_place(std::uint64_t *memory, std::uint32_t size,
+                                                   PiecePlace kind, std::uint32_t rank,
+                                                   std::uint32_t place) {
+  const std::size_t bundle =
+      (static_cast<std::uint32_t>(kind) * size + rank) * piece_places(size) + place;
+  return memory + words_of_rounds(size) + bundle * bundle_packets * packet_words;
 }
 /// Never what an acknowledgement's packet shows that has been cleared.
 GMPI_HOST_DEVICE constexpr std::uint32_t lap_of_serial(std::uint32_t serial) {
@@ -391,9 +413,9 @@ struct Comm {
   /// So many blocks of a grid are yet to read the last round that they read each by itself: until
   /// then no other call begins one.
   std::uint32_t unread;
-  /// By rank: [round_places][size][round_packets], in that rank's memory; where they run on
-  /// several hosts, all in ours: the relay reads what this rank writes there, and writes what the
-  /// others send.
+  /// By rank: [round_places][size][round_packets], in that rank's memory, and then the places of
+  /// pieces; where they run on several hosts, all in ours, and without these: the relay reads what
+  /// this rank writes there, and writes what the others send.
   std::uint64_t *rounds[max_peers];
   unsigned char *scratch;           ///< [2][round_bytes]
   std::uint16_t peer_of[max_peers]; ///< by rank

@@ -23,8 +23,9 @@ std::unique_ptr<Links> &the_links() {
   return links;
 }
 
-std::size_t bytes_of_rounds(int ranks) {
-  return std::size_t(round_places) * ranks * round_packets * packet_words * sizeof(std::uint64_t);
+std::size_t bytes_of_rounds(std::uint32_t ranks, bool several_hosts) {
+  return (words_of_rounds(ranks) + (several_hosts ? 0 : words_of_pieces(ranks))) *
+         sizeof(std::uint64_t);
 }
 
 /// By rank of `comm`: the one of MPI_COMM_WORLD, or MPI_UNDEFINED.
@@ -122,7 +123,7 @@ std::string Links::allocate(Joining &joining, int device, Card &card) {
 
 bool Links::allocate_rounds(Joining &joining, Card &card) {
   Rounds &rounds = joining.rounds;
-  rounds.bytes = bytes_of_rounds(joining.entry.size);
+  rounds.bytes = bytes_of_rounds(std::uint32_t(joining.entry.size), joining.several_hosts);
   void *own = nullptr, *scratch = nullptr;
   if (!joining.several_hosts)
     own = allocate_exported(rounds.bytes, card.rounds);

@@ -16,10 +16,8 @@ namespace gmpi::device::peer {
 
 /// Whether each of a grid's blocks may wait for a round by itself: none of what it brings lies
 /// where all find it. (What crosses hosts comes by the host's memory: one block looks there.)
-GMPI_DEVICE bool may_be_awaited_by_each(const Comm &comm, const Round &round) {
-  const int other = comm.rank == 0 ? comm.size - 1 : 0;
-  return (round.out == nullptr || is_local(round.out)) &&
-         comm.rounds[other] != comm.rounds[comm.rank];
+GMPI_DEVICE bool may_be_awaited_by_each(const Round &round) {
+  return (round.out == nullptr || is_local(round.out)) && round.near && round.size > 1;
 }
 /// Has the other blocks of the grid wait for the round that has been begun. One thread.
 GMPI_DEVICE void let_others_await(BlockState &block, const Round &round) {
@@ -274,19 +272,18 @@ template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_round() {
   return end_carried<S>(block, shared);
 }
 
-/// The same of a call of several rounds; `shared`: all blocks of a grid carry it.
+/// The same of a call in pieces; `shared`: all blocks of a grid carry it.
 template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_rounds(const Call &its) {
-  constexpr std::uint32_t each = shared ? 1 : block_group;
   BlockState &block = block_state();
   Share &share = block.peer;
   Round &round = share.round;
   const std::uint32_t member = thread_index();
   const bool leads = !shared || block.command == GridCommand::lead;
   if (leads && member == block_threads() - 1)
-    begin_round(round, Section(round.number, 0));
+    begin_long(round);
   const Carrier carrier = carrier_in(BlockTeam{member == 0});
-  const CarriedCall call(round, carrier);
-  write_unasked<each>(call);
+  const CallInPieces call(round, carrier);
+  send_first_parts(call);
   if (leads) {
     if (member == 0) {
       count_call(*context.peer, call.in != nullptr ? call.length : 0);
@@ -298,7 +295,7 @@ template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_rounds(cons
     if (!round.soon)
       return Begun::sending;
   }
-  carry_on<each, common>(call, leads && member == 0 ? &share.wait : nullptr);
+  carry_pieces<common>(call, leads && member == 0 ? &share.wait : nullptr);
   if (leads)
     end_share(share, carrier, member == 0);
   __syncthreads();
@@ -316,8 +313,10 @@ GMPI_DEVICE void describe(const Arguments &a, std::uint32_t lane, std::uint32_t 
   if (ours)
     describe_round<F>(*comm, a, buffers, round, lane, lanes);
   if (lane == 0) {
-    round.way = ours ? way_of<S>(buffers) : Way::elsewhere;
-    round.by_each = S == Scope::grid && ours && may_be_awaited_by_each(*comm, round);
+    round.way = !ours                           ? Way::elsewhere
+                : is_long(round) && !round.near ? Way::general
+                                                : way_of<S>(buffers);
+    round.by_each = S == Scope::grid && ours && may_be_awaited_by_each(round);
   }
 }
 /// The same, unless the block has made the same call before. A warp, whole.

@@ -65,6 +65,7 @@ struct Round {
 
   Comm *comm;
   std::int32_t rank, size;           ///< as it says
+  bool near;                         ///< all on this host
   std::uint64_t *memory[near_ranks]; ///< its rounds[]
   std::uint32_t number;
   std::uint32_t soon;      ///< all have begun it
@@ -74,19 +75,40 @@ struct Round {
   unsigned char *out;      ///< null: the result is not wanted
   std::uint32_t bytes;     ///< of a call's only round
   std::uint64_t length;    ///< the same of all of a call's rounds, of which `number` is the first
+  std::uint32_t low, high; ///< of a call in pieces, those that `in` and `out` begin with and end at
   int root;                ///< of MPI_Bcast: the only part; else below 0
+  int wants;               ///< of MPI_Reduce: the only rank that gets a result; else below 0
   Reduction reduction;
   Number datatype;
   bool common;  ///< kernels combine such without a call
   bool by_each; ///< a grid's blocks may wait for it each by itself
 };
 
-/// So many a call takes: one at least.
-GMPI_HOST_DEVICE inline std::uint32_t rounds_of(const Round &round) {
-  return round.length <= round_bytes
-             ? 1
-             : static_cast<std::uint32_t>((round.length + round_bytes - 1) / round_bytes);
+GMPI_HOST_DEVICE constexpr std::uint32_t pieces_of(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + bundle_bytes - 1) / bundle_bytes);
 }
+/// So many ranks own pieces of a call, from rank number first_owner() on; `root`: as Round has it.
+GMPI_HOST_DEVICE constexpr std::uint32_t owners_of(int size, int root) {
+  return static_cast<std::uint32_t>(root < 0 || size == 1 ? size : size - 1);
+}
+GMPI_HOST_DEVICE constexpr int first_owner(int size, int root) {
+  return root < 0 ? 0 : (root + 1) % size;
+}
+/// So many pieces of a call have places of their own.
+GMPI_HOST_DEVICE constexpr std::uint32_t piece_window(int size, int root) {
+  return piece_places(static_cast<std::uint32_t>(size)) * owners_of(size, root);
+}
+/// So many a call takes: one at least. Of one in pieces, each is as many as have places.
+GMPI_HOST_DEVICE inline std::uint32_t rounds_of(const Round &round) {
+  if (round.length <= round_bytes)
+    return 1;
+  if (!round.near)
+    return static_cast<std::uint32_t>((round.length + round_bytes - 1) / round_bytes);
+  const std::uint32_t window = piece_window(round.size, round.root);
+  return (pieces_of(round.length) + window - 1) / window;
+}
+/// Whether it goes in more than one round, or in pieces.
+GMPI_HOST_DEVICE inline bool is_long(const Round &round) { return round.length > round_bytes; }
 /// Whether `rank` has data for the others; `root`: as Round has it.
 GMPI_HOST_DEVICE inline bool sends_data(int root, int rank) { return root < 0 || root == rank; }
 /// The packets of a call's only round.

@@ -79,7 +79,10 @@ GMPI_DEVICE void describe_round(Comm &comm, const Arguments &a, const Buffers &b
   round.out = receives ? static_cast<unsigned char *>(buffers.out) : nullptr;
   round.bytes = static_cast<std::uint32_t>(buffers.in_bytes); // where that is all
   round.length = buffers.in_bytes;
+  round.low = 0;
+  round.high = pieces_of(round.length);
   round.root = broadcast ? root : -1;
+  round.wants = broadcast ? -1 : root;
   round.reduction = reduces ? reduction_of(a.op) : Reduction::none;
   round.datatype = reduces ? look_up(a.datatype).number : Number::none;
   round.common = is_common(round.reduction, round.datatype);

@@ -30,17 +30,35 @@ static __global__ void reductions(Call c) {
     MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, c.comm);
 }
 
-/// Kernels have no MPI_Alltoall: each rank trades with one after the other.
+constexpr int most_at_once = 31; ///< ranks that one trades with
+
+/// Kernels have no MPI_Alltoall: each rank trades with the other, or with all others at once.
 static __global__ void exchanges(Call c) {
+  MPI_Request requests[2 * most_at_once];
   std::size_t own = std::size_t(c.rank) * c.count;
   for (int i = 0; i < c.calls; ++i) {
     for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < c.count; k += gridDim.x * blockDim.x)
       c.to[own + k] = c.from[own + k];
-    for (int step = 1; step < c.ranks; ++step) {
-      int to = (c.rank + step) % c.ranks, from = (c.rank + c.ranks - step) % c.ranks;
-      MPI_Sendrecv(c.from + std::size_t(to) * c.count, c.count, MPI_DOUBLE, to, 0,
-                   c.to + std::size_t(from) * c.count, c.count, MPI_DOUBLE, from, 0, c.comm,
-                   MPI_STATUS_IGNORE);
+    if (c.ranks == 2 || c.ranks > most_at_once + 1) {
+      for (int step = 1; step < c.ranks; ++step) {
+        int to = (c.rank + step) % c.ranks, from = (c.rank + c.ranks - step) % c.ranks;
+        MPI_Sendrecv(c.from + std::size_t(to) * c.count, c.count, MPI_DOUBLE, to, 0,
+                     c.to + std::size_t(from) * c.count, c.count, MPI_DOUBLE, from, 0, c.comm,
+                     MPI_STATUS_IGNORE);
+      }
+    } else {
+      int others = c.ranks - 1;
+      for (int k = 0; k < others; ++k) {
+        int from = (c.rank + c.ranks - 1 - k) % c.ranks;
+        MPI_Irecv(c.to + std::size_t(from) * c.count, c.count, MPI_DOUBLE, from, 0, c.comm,
+                  &requests[k]);
+      }
+      for (int k = 0; k < others; ++k) {
+        int to = (c.rank + 1 + k) % c.ranks;
+        MPI_Isend(c.from + std::size_t(to) * c.count, c.count, MPI_DOUBLE, to, 0, c.comm,
+                  &requests[others + k]);
+      }
+      MPI_Waitall(2 * others, requests, MPI_STATUSES_IGNORE);
     }
   }
 }
@@ -82,7 +100,8 @@ const Collective collectives[] = {
      [](const Call &c, cudaStream_t stream) {
        nccl::all_to_all(c.from, c.to, c.count, c.ranks, stream);
      },
-     "Size: for each rank. Kernels trade with one rank after the other, by MPI_Sendrecv."}};
+     "Size: for each rank. Kernels trade with another rank by MPI_Sendrecv, with more of them by "
+     "MPI_Irecv, MPI_Isend and MPI_Waitall."}};
 
 /// Elements on a rank, before or after.
 std::size_t elements(const Collective &collective, const Call &c) {

@@ -3,7 +3,7 @@
 // with threads that have left, at any address, and from local memory.
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
 // RUN: %gmpicxx %s -o %t
-// RUN: env GMPI_CPU_STACK_KB=512 GMPI_PEER=1 %ranks 1-3 %t
+// RUN: env GMPI_CPU_STACK_KB=512 GMPI_PEER=1 %ranks 1-4 %t
 // RUN: env GMPI_CPU_STACK_KB=512 GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %ranks 3 %t
 #include "Inputs/check.h"
 

@@ -1,0 +1,95 @@
+// Who carries a collective call of more than one round, and how they wait: each carrier, a warp or
+// a single thread, carries parts of the call that need nothing of the block's others, so they meet
+// when all is over.
+//
+// Invariant: one thread of those that make the call sees to what is told of it, wherever it waits.
+#pragma once
+
+#include "receive_device.hpp"
+#include "reduce_device.hpp"
+
+namespace gmpi::device::peer {
+
+/// One of those in a block that carry a call, of `count`: a warp, or one thread.
+struct Carrier {
+  std::uint32_t number, count;
+  std::uint32_t lane, lanes;
+
+  /// What its lanes have read, and written, is so for all of them.
+  GMPI_DEVICE void sync() const {
+    if (lanes != 1)
+      __syncwarp();
+  }
+};
+
+template <class Team> GMPI_DEVICE Carrier carrier_in(const Team &team) {
+  if constexpr (Team::scope != Scope::thread)
+    if (BlockTeam::has_warp() && block_threads() % 32 == 0)
+      return {thread_index() / 32, block_threads() / 32, thread_index() % 32, 32};
+  unsigned number = 0, count = 1;
+  team.number(number, count);
+  return {number, count, 0, 1};
+}
+
+/// Every how manyth part a carrier carries, of those that all carriers of a call do; and from which
+/// on. Its block is, where the call is shared, one of a grid's.
+struct Turn {
+  std::uint32_t first, step;
+
+  GMPI_DEVICE Turn(const Round &call, const Carrier &carrier) {
+    const std::uint32_t blocks = call.shared ? grid_blocks() : 1;
+    first = (call.shared ? block_index() : 0) + carrier.number * blocks;
+    step = carrier.count * blocks;
+  }
+};
+
+/// One thread waits until `there()`, and tells of it when that is long.
+template <class There> GMPI_DEVICE void await_and_tell(Wait &wait, There there) {
+  State &state = *context.peer;
+  wait.since = nanoseconds();
+  wait.told = nothing;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0; !there(); ++turns) {
+    tell_if_long(state, wait, turns);
+    relax();
+  }
+  if (wait.told != nothing)
+    tell_end(state, wait);
+}
+/// The same for a packet of either kind.
+template <class Its>
+GMPI_NOINLINE void await_part_and_tell(const std::uint64_t *from, std::uint32_t round, Wait &wait) {
+  await_and_tell(wait, [&] { return Its::load(from).shows(round); });
+}
+
+/// Waits for a packet; `wait`: of the thread that sees to what is told of the call, else null.
+template <class Its>
+GMPI_DEVICE Its await_part(const std::uint64_t *from, std::uint32_t round, Wait *wait) {
+  constexpr unsigned soon = 4096; // turns that nobody is told of
+  GMPI_NO_UNROLL
+  for (unsigned turns = 1;; ++turns) {
+    const Its packet = Its::load(from);
+    if (packet.shows(round))
+      return packet;
+    if (turns == soon && wait != nullptr)
+      await_part_and_tell<Its>(from, round, *wait);
+    relax();
+  }
+}
+
+/// Waits until `carried` says that so many of the block's carriers have done their share. One
+/// thread, which sees to what is told.
+GMPI_OUT_OF_LINE void await_carriers(const std::uint32_t &carried, std::uint32_t count,
+                                     Wait &wait) {
+  await_and_tell(wait, [&] { return load_block(&carried) == count; });
+}
+/// The end of a carrier's share, in the team that makes the call, whose shared().carried was 0. One
+/// thread returns when all have come so far.
+GMPI_DEVICE void end_share(Share &shared, const Carrier &carrier, bool leads) {
+  if (carrier.lane == 0)
+    atomicAdd(&shared.carried, 1u);
+  if (leads && load_block(&shared.carried) != carrier.count)
+    await_carriers(shared.carried, carrier.count, shared.wait);
+}
+
+} // namespace gmpi::device::peer
