@@ -28,25 +28,22 @@ template <Scope S> GMPI_NOINLINE Begun read_together() { return device::read_tog
 template <Scope S, bool shared, bool common> GMPI_NOINLINE Begun carry_round() {
   return peer::carry_round<S, shared, common>();
 }
-template <Scope S, bool shared, bool common>
-GMPI_NOINLINE Begun carry_rounds(const gmpi::peer::Call &call) {
-  return peer::carry_rounds<S, shared, common>(call);
+template <Scope S, bool shared, bool common> GMPI_NOINLINE Begun carry_rounds() {
+  return peer::carry_rounds<S, shared, common>();
 }
-template <Function F, Scope S> GMPI_DEVICE Begun carry(Site site) {
+template <Function F, Scope S> GMPI_DEVICE Begun carry() {
   if constexpr (kind_of(F) == Kind::collective) {
     const gmpi::peer::Round &round = block_state().peer.round;
     const bool one = !is_long(round);
-    const gmpi::peer::Call call{F, S, site};
     if constexpr (S == Scope::grid) {
       if (round.shared && one)
         return round.common ? carry_round<S, true, true>() : carry_round<S, true, false>();
       if (round.shared)
-        return round.common ? carry_rounds<S, true, true>(call)
-                            : carry_rounds<S, true, false>(call);
+        return round.common ? carry_rounds<S, true, true>() : carry_rounds<S, true, false>();
     }
     if (one)
       return round.common ? carry_round<S, false, true>() : carry_round<S, false, false>();
-    return round.common ? carry_rounds<S, false, true>(call) : carry_rounds<S, false, false>(call);
+    return round.common ? carry_rounds<S, false, true>() : carry_rounds<S, false, false>();
   } else {
     return carry_step<S>();
   }
@@ -667,7 +664,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     if constexpr (S != Scope::thread)                                                              \
       begun = move_together<S>(begun);                                                             \
     if (S != Scope::thread && begun == Begun::carrying)                                            \
-      begun = quick::carry<Function::name, S>(site);                                               \
+      begun = quick::carry<Function::name, S>();                                                   \
     if constexpr (S == Scope::grid)                                                                \
       if (begun == Begun::helping)                                                                 \
         begun = quick::help_##name(GMPI_LIST(GMPI_PASS, roles));                                   \

@@ -31,15 +31,21 @@ template <class Team> GMPI_DEVICE Carrier carrier_in(const Team &team) {
   return {number, count, 0, 1};
 }
 
-/// Every how manyth part a carrier carries, of those that all carriers of a call do; and from which
-/// on. Its block is, where the call is shared, one of a grid's.
+/// Every how manyth of a call's parts a carrier carries, and from which on; its block is, where the
+/// call is shared, one of a grid's. Where these have met, the first sees to what they wait for, and
+/// carries none if there are no more than the others have carriers.
 struct Turn {
   std::uint32_t first, step;
 
-  GMPI_DEVICE Turn(const Round &call, const Carrier &carrier) {
-    const std::uint32_t blocks = call.shared ? grid_blocks() : 1;
-    first = (call.shared ? block_index() : 0) + carrier.number * blocks;
+  GMPI_DEVICE Turn(const Round &call, const Carrier &carrier, std::uint32_t parts) {
+    std::uint32_t blocks = call.shared ? grid_blocks() : 1, index = call.shared ? block_index() : 0;
+    const bool spared = call.met && parts <= (blocks - 1) * carrier.count;
+    if (spared) {
+      --blocks;
+      --index; // of the first: beyond all parts
+    }
     step = carrier.count * blocks;
+    first = spared && index == ~0u ? ~0u - step : index + carrier.number * blocks;
   }
 };
 
@@ -55,26 +61,6 @@ template <class There> GMPI_DEVICE void await_and_tell(Wait &wait, There there) 
   }
   if (wait.told != nothing)
     tell_end(state, wait);
-}
-/// The same for a packet of either kind.
-template <class Its>
-GMPI_NOINLINE void await_part_and_tell(const std::uint64_t *from, std::uint32_t round, Wait &wait) {
-  await_and_tell(wait, [&] { return Its::load(from).shows(round); });
-}
-
-/// Waits for a packet; `wait`: of the thread that sees to what is told of the call, else null.
-template <class Its>
-GMPI_DEVICE Its await_part(const std::uint64_t *from, std::uint32_t round, Wait *wait) {
-  constexpr unsigned soon = 4096; // turns that nobody is told of
-  GMPI_NO_UNROLL
-  for (unsigned turns = 1;; ++turns) {
-    const Its packet = Its::load(from);
-    if (packet.shows(round))
-      return packet;
-    if (turns == soon && wait != nullptr)
-      await_part_and_tell<Its>(from, round, *wait);
-    relax();
-  }
 }
 
 /// Waits until `carried` says that so many of the block's carriers have done their share. One

@@ -91,7 +91,7 @@ constexpr std::uint32_t round_places = 8, rounds_ahead = round_places / 2,
 /// ranks send it their parts, and it sends all of them the result (pieces_device.hpp): for either,
 /// there are so many places of each owner.
 GMPI_HOST_DEVICE constexpr std::uint32_t piece_places(std::uint32_t ranks) { return 2048 / ranks; }
-enum class PiecePlace : std::uint32_t {
+enum class PiecePlace {
   part,   ///< in the owner's memory, by the rank that sends it
   result, ///< in each rank's, by owner
 };
@@ -132,13 +132,6 @@ GMPI_HOST_DEVICE constexpr std::size_t words_of_rounds(std::uint32_t ranks) {
 /// And the places of pieces, which lie behind that: [PiecePlace][ranks][piece_places] bundles.
 GMPI_HOST_DEVICE constexpr std::size_t words_of_pieces(std::uint32_t ranks) {
   return 2 * std::size_t(ranks) * piece_places(ranks) * bundle_packets * packet_words;
-}
-GMPI_HOST_DEVICE inline std::uint64_t *piece_place(std::uint64_t *memory, std::uint32_t size,
-                                                   PiecePlace kind, std::uint32_t rank,
-                                                   std::uint32_t place) {
-  const std::size_t bundle =
-      (static_cast<std::uint32_t>(kind) * size + rank) * piece_places(size) + place;
-  return memory + words_of_rounds(size) + bundle * bundle_packets * packet_words;
 }
 /// Never what an acknowledgement's packet shows that has been cleared.
 GMPI_HOST_DEVICE constexpr std::uint32_t lap_of_serial(std::uint32_t serial) {

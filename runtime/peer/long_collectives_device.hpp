@@ -10,23 +10,29 @@
 
 namespace gmpi::device::peer {
 
-/// Tells the other ranks that this one has begun a call, and how many packets follow, or as many as
-/// of the longest round. One thread.
-GMPI_DEVICE void begin_long(const Round &call) { begin_round(call, Section(call.number, 0)); }
+/// Tells the other ranks that this one has begun a call, and how many packets its data would take:
+/// all of it, or, in sections, its first round. One thread.
+GMPI_DEVICE void begin_long(const Round &call) {
+  if (!call.near)
+    return begin_round(call, Section(call.number, 0));
+  GMPI_NO_UNROLL
+  for (int to = 0; to < call.size; ++to)
+    if (to != call.rank)
+      store_packet(part_at(call, to, call.rank), packets_of_data(call.length), call.number);
+}
 
 /// A carrier's share of what nobody needs to be asked for, so that it can be written before the
 /// other ranks have begun the call.
-GMPI_OUT_OF_LINE void carry_first(const Round &round, const Carrier &carrier) {
+GMPI_DEVICE void carry_first(const Round &round, const Carrier &carrier) {
   if (round.near)
-    send_first_parts(CallInPieces(round, carrier));
+    send_first_parts_of(round, carrier);
   else
     write_unasked(CallInSections(round, carrier));
 }
 /// And of all that follows. As a function, for calls that go the general way.
 GMPI_OUT_OF_LINE void carry_rest(const Round &round, const Carrier &carrier, Wait *wait) {
   if (round.near) {
-    const CallInPieces call(round, carrier);
-    round.common ? carry_pieces<true>(call, wait) : carry_pieces<false>(call, wait);
+    round.common ? carry_pieces_of<true>(round, carrier) : carry_pieces_of<false>(round, carrier);
   } else {
     const CallInSections call(round, carrier);
     round.common ? carry_on<true>(call, wait) : carry_on<false>(call, wait);
@@ -35,7 +41,7 @@ GMPI_OUT_OF_LINE void carry_rest(const Round &round, const Carrier &carrier, Wai
 
 /// What this block carries of a call that all blocks of its grid carry, but for the one that makes
 /// it.
-GMPI_DEVICE void share_long(const Round &call, const BlockTeam &team) {
+GMPI_OUT_OF_LINE void share_long(const Round &call, const BlockTeam &team) {
   const Carrier carrier = carrier_in(team);
   carry_first(call, carrier);
   carry_rest(call, carrier, nullptr);
@@ -144,7 +150,11 @@ GMPI_NOINLINE void exchange_rounds(Team team, Call call, Comm &comm, bool begun)
   } else {
     wait_for(team);
   }
+  if (team.leads())
+    round.soon = !begins_of(round).differs;
   team.sync();
+  if (!round.soon)
+    refuse(team, call, comm.handle, differing_bytes);
   const Carrier carrier = carrier_in(team);
   if (!begun)
     carry_first(round, carrier);

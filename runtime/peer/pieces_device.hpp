@@ -9,7 +9,8 @@
 // result knows that its part has been read, and who has all parts knows that of its results: no
 // place has to be asked for, from one call to the next neither, and whoever has made such a call
 // knows that all have begun it. (A packet that is no data is written when all of the carrier have
-// read.)
+// read.) Whoever sees that the others have begun a call with as much as this rank has waits for
+// nothing that does not come by itself.
 // The owner combines in the order of ranks: all get the same bits.
 #pragma once
 
@@ -69,13 +70,10 @@ struct PieceWords {
            (reinterpret_cast<std::uint64_t>(data) & 15) == 0;
   }
 
-  /// From a lane's four packets, the first of them at `place`, when they have come; `wait`: as
-  /// await_part() has it.
-  GMPI_DEVICE void await(const std::uint64_t *place, std::uint32_t number, Wait *wait) {
+  /// From a lane's four packets, the first of them at `place`, when they have come.
+  GMPI_DEVICE void await(const std::uint64_t *place, std::uint32_t number) {
     constexpr std::size_t next = 32 * packet_words;
     DensePacket found[rows + 1];
-    if (wait != nullptr)
-      await_part<DensePacket>(place, number, wait);
     bool there;
     GMPI_NO_UNROLL
     do {
@@ -109,54 +107,61 @@ struct CallInPieces {
   const unsigned char *in;
   unsigned char *out;
   std::uint64_t length;
-  std::uint64_t *memory; ///< of this rank's rounds
+  std::uint64_t *memory;  ///< of this rank's rounds
+  std::uint64_t inverse;  ///< of the number of owners, times 2^32 and rounded up
+  std::size_t rank_words; ///< what the places of one rank take
   std::uint32_t low, high, owners, window;
   int rank, size, root;
 
   GMPI_DEVICE CallInPieces(const Round &call, const Carrier &its)
-      : round(call), carrier(its), turn(call, its), in(call.in), out(call.out), length(call.length),
-        memory(memory_of(call, call.rank)), low(call.low), high(call.high),
-        owners(owners_of(call.size, call.root)), window(piece_window(call.size, call.root)),
-        rank(call.rank), size(call.size), root(call.root) {}
+      : round(call), carrier(its), turn(call, its, call.high - call.low), in(call.in),
+        out(call.out), length(call.length), memory(memory_of(call, call.rank)), low(call.low),
+        high(call.high), owners(owners_of(call.size, call.root)), rank(call.rank), size(call.size),
+        root(call.root) {
+    const std::uint32_t places = piece_places(static_cast<std::uint32_t>(size));
+    window = places * owners;
+    inverse = std::uint64_t(~0u / owners) + 1;
+    rank_words = std::size_t(places) * bundle_packets * packet_words;
+  }
 
   /// Whether it sends data of its own, or gets any.
-  GMPI_DEVICE bool sends(int its) const { return root < 0 || its == root; }
+  GMPI_DEVICE bool sends(int its) const { return sends_data(root, its); }
   GMPI_DEVICE bool wants(int its) const {
     return round.wants >= 0 ? its == round.wants : its != root;
   }
 };
 
-/// One piece of it.
+/// One piece of it: that in place number `in_window` of its `window`-th window.
 struct Piece {
   const CallInPieces &call;
-  std::uint32_t place, number; ///< where its packets go, and what they show
+  std::uint32_t index, number; ///< what its packets show
   int owner;
+  std::size_t place; ///< of its packets, in words, behind the first place of a rank's
   std::size_t at;    ///< of its first byte, behind call.in and call.out
-  std::int64_t left; ///< bytes of the call from there on
 
-  GMPI_DEVICE Piece(const CallInPieces &its, std::uint32_t index) : call(its) {
-    const std::uint32_t round = index / its.window, in_round = index - round * its.window;
-    place = in_round / its.owners;
-    number = its.round.number + round;
-    owner = first_owner(its.size, its.root) + static_cast<int>(in_round - place * its.owners);
+  GMPI_DEVICE Piece(const CallInPieces &its, std::uint32_t window, std::uint32_t in_window)
+      : call(its), index(window * its.window + in_window), number(its.round.number + window) {
+    const auto divided = [&](std::uint32_t by_owners) {
+      return static_cast<std::uint32_t>(by_owners * its.inverse >> 32);
+    };
+    const std::uint32_t group = divided(in_window), shift = group / shifted_groups;
+    std::uint32_t nth = in_window - group * its.owners + shift - divided(shift) * its.owners;
+    if (nth >= its.owners)
+      nth -= its.owners;
+    owner = first_owner(its.size, its.root) + static_cast<int>(nth);
     if (owner >= its.size)
       owner -= its.size;
+    place = std::size_t(group) * bundle_packets * packet_words;
     at = std::size_t(index - its.low) * bundle_bytes;
-    left = static_cast<std::int64_t>(its.length - std::uint64_t(index) * bundle_bytes);
   }
   GMPI_DEVICE bool is_owned() const { return owner == call.rank; }
 
-  /// Of the part that `from` sends, where its owner finds it, the first packet of a lane.
-  GMPI_DEVICE const std::uint64_t *part_of(int from, std::uint32_t lane) const {
-    return packet(call.memory, PiecePlace::part, from, lane);
-  }
   /// This rank's lane's own words, and where they go to.
   GMPI_DEVICE void load(PieceWords &words, std::uint32_t lane) const {
-    words.load(call.in + at + lane * sizeof(Sixteen), left - lane * std::int64_t(sizeof(Sixteen)));
+    words.load(call.in + at + lane * sizeof(Sixteen), left(lane));
   }
   GMPI_DEVICE void store(const PieceWords &words, std::uint32_t lane) const {
-    words.store(call.out + at + lane * sizeof(Sixteen),
-                left - lane * std::int64_t(sizeof(Sixteen)));
+    words.store(call.out + at + lane * sizeof(Sixteen), left(lane));
   }
 
   /// This rank's part, to the owner, if that is another.
@@ -164,43 +169,42 @@ struct Piece {
     if (is_owned())
       return;
     const Carrier &carrier = call.carrier;
-    std::uint64_t *const memory = memory_of(call.round, owner);
+    std::uint64_t *const to = packet(memory_of(call.round, owner), PiecePlace::part, call.rank);
     if (!call.sends(call.rank)) {
       if (carrier.lane == 0)
-        store_dense(packet(memory, PiecePlace::part, call.rank, 0), 0, 0, number);
+        store_dense(to, 0, 0, number);
       return;
     }
     GMPI_NO_UNROLL
     for (std::uint32_t lane = carrier.lane; lane < 32; lane += carrier.lanes) {
       PieceWords words;
       load(words, lane);
-      store_words(packet(memory, PiecePlace::part, call.rank, lane), words.word, number);
+      store_words(to + lane * packet_words, words.word, number);
     }
   }
   /// What becomes of a piece that this rank owns, to itself and all others.
-  template <bool common>
-  GMPI_DEVICE void send_results(Wait *wait, const Combine<common> &combine) const {
+  template <bool common> GMPI_DEVICE void send_results(const Combine<common> &combine) const {
     const Carrier &carrier = call.carrier;
     if (call.root >= 0) { // those that send none of the data
       if (carrier.lane == 0)
         GMPI_NO_UNROLL
       for (int from = 0; from < call.size; ++from)
         if (from != call.rank && !call.sends(from))
-          await_part<DensePacket>(part_of(from, 0), number, wait);
+          await_one(packet(call.memory, PiecePlace::part, from));
       carrier.sync();
     }
     const int first = call.root < 0 ? 0 : call.root;
     const int last = call.root < 0 ? call.size - 1 : call.root;
     GMPI_NO_UNROLL
     for (std::uint32_t lane = carrier.lane; lane < 32; lane += carrier.lanes) {
-      PieceWords value{};
+      PieceWords own{}, value{};
+      if (call.sends(call.rank))
+        load(own, lane);
       GMPI_NO_UNROLL
       for (int from = first; from <= last; ++from) {
-        PieceWords its;
-        if (from == call.rank)
-          load(its, lane);
-        else
-          its.await(part_of(from, lane), number, lane == 0 ? wait : nullptr);
+        PieceWords its = own;
+        if (from != call.rank)
+          its.await(packet(call.memory, PiecePlace::part, from) + lane * packet_words, number);
         if (from == first)
           value = its;
         else
@@ -209,7 +213,7 @@ struct Piece {
       GMPI_NO_UNROLL
       for (int to = 0; to < call.size; ++to)
         if (to != call.rank && call.wants(to))
-          store_words(result_at(to, lane), value.word, number);
+          store_words(result_at(to) + lane * packet_words, value.word, number);
       if (call.out != nullptr)
         store(value, lane);
     }
@@ -218,21 +222,20 @@ struct Piece {
       GMPI_NO_UNROLL
     for (int to = 0; to < call.size; ++to)
       if (to != call.rank && !call.wants(to))
-        store_dense(result_at(to, 0), 0, 0, number);
+        store_dense(result_at(to), 0, 0, number);
   }
   /// The result of one that another rank owns.
-  GMPI_DEVICE void receive_result(Wait *wait) const {
+  GMPI_DEVICE void receive_result() const {
     const Carrier &carrier = call.carrier;
-    const auto from = static_cast<std::uint32_t>(owner);
+    const std::uint64_t *const from = packet(call.memory, PiecePlace::result, owner);
     if (call.out == nullptr) {
       if (carrier.lane == 0)
-        await_part<DensePacket>(packet(call.memory, PiecePlace::result, from, 0), number, wait);
+        await_one(from);
     } else {
       GMPI_NO_UNROLL
       for (std::uint32_t lane = carrier.lane; lane < 32; lane += carrier.lanes) {
         PieceWords words;
-        words.await(packet(call.memory, PiecePlace::result, from, lane), number,
-                    lane == 0 ? wait : nullptr);
+        words.await(from + lane * packet_words, number);
         store(words, lane);
       }
     }
@@ -240,40 +243,66 @@ struct Piece {
   }
 
 private:
-  GMPI_DEVICE std::uint64_t *packet(std::uint64_t *memory, PiecePlace kind, std::uint32_t its,
-                                    std::uint32_t lane) const {
-    const auto size = static_cast<std::uint32_t>(call.size);
-    return piece_place(memory, size, kind, its, place) + lane * packet_words;
+  /// Who owns a place's pieces moves on after so many: a carrier takes every so manyth piece, and
+  /// would own all of them else, or none.
+  static constexpr std::uint32_t shifted_groups = 4;
+
+  /// Bytes of the call from a lane's first word on.
+  GMPI_DEVICE std::int64_t left(std::uint32_t lane) const {
+    return static_cast<std::int64_t>(call.length - std::uint64_t(index) * bundle_bytes) -
+           static_cast<std::int64_t>(lane * sizeof(Sixteen));
   }
-  GMPI_DEVICE std::uint64_t *result_at(int to, std::uint32_t lane) const {
-    return packet(memory_of(call.round, to), PiecePlace::result,
-                  static_cast<std::uint32_t>(call.rank), lane);
+  /// The first packet, in a rank's memory, of what `its` sends, or owns.
+  GMPI_DEVICE std::uint64_t *packet(std::uint64_t *memory, PiecePlace kind, int its) const {
+    const int of = (kind == PiecePlace::part ? 0 : call.size) + its;
+    return memory + words_of_rounds(static_cast<std::uint32_t>(call.size)) +
+           static_cast<std::uint32_t>(of) * call.rank_words + place;
+  }
+  GMPI_DEVICE std::uint64_t *result_at(int to) const {
+    return packet(memory_of(call.round, to), PiecePlace::result, call.rank);
+  }
+  GMPI_DEVICE void await_one(const std::uint64_t *from) const {
+    while (!DensePacket::load(from).shows(number))
+      relax();
   }
 };
 
+/// Does the carrier's share of a call's pieces from number `low` to before `high`, in order.
+template <class Carry>
+GMPI_DEVICE void carry_each(const CallInPieces &call, std::uint32_t high, Carry carry) {
+  GMPI_NO_UNROLL
+  for (std::uint32_t window = call.low / call.window; window * call.window < high; ++window)
+    GMPI_NO_UNROLL
+  for (std::uint32_t i = call.turn.first; i < call.window; i += call.turn.step)
+    if (const std::uint32_t index = window * call.window + i; index >= high)
+      break;
+    else if (index >= call.low)
+      carry(window, i);
+}
+
 /// A carrier's share of the first parts: all that have a place, which needs nobody else.
 GMPI_DEVICE void send_first_parts(const CallInPieces &call) {
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = call.turn.first; i < call.window && i < call.high - call.low;
-       i += call.turn.step)
-    Piece(call, call.low + i).send_part();
+  const std::uint32_t placed = call.low + call.window;
+  carry_each(call, placed < call.high ? placed : call.high,
+             [&](std::uint32_t window, std::uint32_t i) { Piece(call, window, i).send_part(); });
 }
 /// And of all the rest.
-template <bool common> GMPI_DEVICE void carry_pieces(const CallInPieces &call, Wait *wait) {
+template <bool common> GMPI_DEVICE void carry_pieces(const CallInPieces &call) {
   const Combine<common> combine{call.round.reduction, call.round.datatype};
-  GMPI_NO_UNROLL
-  for (std::uint32_t base = call.low; base < call.high; base += call.window)
-    GMPI_NO_UNROLL
-  for (std::uint32_t i = call.turn.first; i < call.window && i < call.high - base;
-       i += call.turn.step) {
-    const Piece piece(call, base + i);
-    if (piece.is_owned())
-      piece.send_results(wait, combine);
-    else
-      piece.receive_result(wait);
-    if (call.high - base - i > call.window)
-      Piece(call, base + i + call.window).send_part();
-  }
+  carry_each(call, call.high, [&](std::uint32_t window, std::uint32_t i) {
+    const Piece piece(call, window, i);
+    piece.is_owned() ? piece.send_results(combine) : piece.receive_result();
+    if (call.high - piece.index > call.window)
+      Piece(call, window + 1, i).send_part();
+  });
+}
+/// The same as functions that call none, where nothing uncommon is reduced: they save no registers.
+GMPI_OUT_OF_LINE void send_first_parts_of(const Round &round, const Carrier &carrier) {
+  send_first_parts(CallInPieces(round, carrier));
+}
+template <bool common>
+GMPI_NOINLINE void carry_pieces_of(const Round &round, const Carrier &carrier) {
+  carry_pieces<common>(CallInPieces(round, carrier));
 }
 
 } // namespace gmpi::device::peer

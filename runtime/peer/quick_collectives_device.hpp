@@ -273,31 +273,25 @@ template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_round() {
 }
 
 /// The same of a call in pieces; `shared`: all blocks of a grid carry it.
-template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_rounds(const Call &its) {
+template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_rounds() {
   BlockState &block = block_state();
-  Share &share = block.peer;
-  Round &round = share.round;
+  Round &round = block.peer.round;
   const std::uint32_t member = thread_index();
   const bool leads = !shared || block.command == GridCommand::lead;
-  if (leads && member == block_threads() - 1)
+  if (leads && member == block_threads() - 1) {
     begin_long(round);
+    count_call(*context.peer, round.in != nullptr ? round.length : 0);
+  }
   const Carrier carrier = carrier_in(BlockTeam{member == 0});
-  const CallInPieces call(round, carrier);
-  send_first_parts(call);
+  send_first_parts_of(round, carrier);
   if (leads) {
-    if (member == 0) {
-      count_call(*context.peer, call.in != nullptr ? call.length : 0);
-      share.carried = 0;
-      share.wait = wait_for_begin(its, *round.comm, round);
+    if (member == 0)
       round.soon = begin_soon(round);
-    }
     __syncthreads();
     if (!round.soon)
       return Begun::sending;
   }
-  carry_pieces<common>(call, leads && member == 0 ? &share.wait : nullptr);
-  if (leads)
-    end_share(share, carrier, member == 0);
+  carry_pieces_of<common>(round, carrier);
   __syncthreads();
   return end_carried<S>(block, shared);
 }

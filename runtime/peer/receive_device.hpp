@@ -343,11 +343,13 @@ GMPI_NOINLINE void begin_to_receive(Team team, const Comm &comm, int source, int
   }
 }
 
-/// The communicator's error handler decides on a message that is longer than the receive's buffer.
-template <class Team> GMPI_NOINLINE int refuse_truncated(Team team, Call call, MPI_Comm comm);
+/// The proxy refuses the call, `why`: truncated_bytes, of which the communicator's error handler
+/// decides, or differing_bytes, which ends the job.
+template <class Team>
+GMPI_NOINLINE int refuse(Team team, Call call, MPI_Comm comm, std::uint64_t why);
 
 template <class Team> GMPI_NOINLINE void judge_length(Team team, Call call, MPI_Comm comm) {
-  int error = refuse_truncated(team, call, comm);
+  int error = refuse(team, call, comm, truncated_bytes);
   team.sync();
   if (team.leads())
     team.shared().result.error = error;

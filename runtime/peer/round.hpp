@@ -94,17 +94,14 @@ GMPI_HOST_DEVICE constexpr std::uint32_t owners_of(int size, int root) {
 GMPI_HOST_DEVICE constexpr int first_owner(int size, int root) {
   return root < 0 ? 0 : (root + 1) % size;
 }
-/// So many pieces of a call have places of their own.
-GMPI_HOST_DEVICE constexpr std::uint32_t piece_window(int size, int root) {
-  return piece_places(static_cast<std::uint32_t>(size)) * owners_of(size, root);
-}
 /// So many a call takes: one at least. Of one in pieces, each is as many as have places.
 GMPI_HOST_DEVICE inline std::uint32_t rounds_of(const Round &round) {
   if (round.length <= round_bytes)
     return 1;
   if (!round.near)
     return static_cast<std::uint32_t>((round.length + round_bytes - 1) / round_bytes);
-  const std::uint32_t window = piece_window(round.size, round.root);
+  const std::uint32_t window =
+      piece_places(static_cast<std::uint32_t>(round.size)) * owners_of(round.size, round.root);
   return (pieces_of(round.length) + window - 1) / window;
 }
 /// Whether it goes in more than one round, or in pieces.
@@ -112,6 +109,9 @@ GMPI_HOST_DEVICE inline bool is_long(const Round &round) { return round.length >
 /// Whether `rank` has data for the others; `root`: as Round has it.
 GMPI_HOST_DEVICE inline bool sends_data(int root, int rank) { return root < 0 || root == rank; }
 /// The packets of a call's only round.
+GMPI_HOST_DEVICE constexpr std::uint64_t packets_of_data(std::uint64_t bytes) {
+  return (bytes + packet_bytes - 1) / packet_bytes;
+}
 GMPI_HOST_DEVICE inline std::uint32_t data_packets(const Round &round) {
   return (round.bytes + packet_bytes - 1) / packet_bytes;
 }

@@ -45,8 +45,8 @@ GMPI_DEVICE void begin_round(const Round &call, const Section &section) {
 struct CallInSections {
   const Round &round;
   Carrier carrier;
-  Turn turn;
   std::uint32_t sections;
+  Turn turn;
   const unsigned char *in;
   unsigned char *out;
   std::uint64_t length;
@@ -56,11 +56,11 @@ struct CallInSections {
   bool sends; ///< data
 
   GMPI_DEVICE CallInSections(const Round &call, const Carrier &its)
-      : round(call), carrier(its), turn(call, its),
+      : round(call), carrier(its),
         sections(static_cast<std::uint32_t>((call.length + section_bytes - 1) / section_bytes)),
-        in(call.in), out(call.out), length(call.length), memory(memory_of(call, call.rank)),
-        number(call.number), rank(call.rank), size(call.size), root(call.root),
-        sends(sends_data(call.root, call.rank)) {}
+        turn(call, its, sections), in(call.in), out(call.out), length(call.length),
+        memory(memory_of(call, call.rank)), number(call.number), rank(call.rank), size(call.size),
+        root(call.root), sends(sends_data(call.root, call.rank)) {}
   /// Of the part that `from` has sent to this rank, and this one to another.
   GMPI_DEVICE const std::uint64_t *arrived(const Section &section, int from,
                                            std::uint32_t packet) const {
@@ -92,6 +92,26 @@ GMPI_DEVICE void write_section(const CallInSections &call, const Section &sectio
   }
 }
 
+/// The same for a packet.
+GMPI_OUT_OF_LINE void await_part_and_tell(const std::uint64_t *from, std::uint32_t round,
+                                          Wait &wait) {
+  await_and_tell(wait, [&] { return Packet::load(from).shows(round); });
+}
+
+/// Waits for a packet; `wait`: of the thread that sees to what is told of the call, else null.
+GMPI_DEVICE std::uint64_t await_part(const std::uint64_t *from, std::uint32_t round, Wait *wait) {
+  constexpr unsigned soon = 4096; // turns that nobody is told of
+  GMPI_NO_UNROLL
+  for (unsigned turns = 1;; ++turns) {
+    const Packet packet = Packet::load(from);
+    if (packet.shows(round))
+      return packet.data();
+    if (turns == soon && wait != nullptr)
+      await_part_and_tell(from, round, *wait);
+    relax();
+  }
+}
+
 /// The others' parts, combined where this rank wants them.
 template <bool common>
 GMPI_DEVICE void read_section(const CallInSections &call, const Section &section, Wait *wait,
@@ -107,7 +127,7 @@ GMPI_DEVICE void read_section(const CallInSections &call, const Section &section
       const bool data = sends_data(call.root, from);
       const std::uint64_t *place =
           call.arrived(section, from, data ? section.first_packet : section.mark);
-      await_part<Packet>(place, section.round, wait);
+      await_part(place, section.round, wait);
     }
   }
   GMPI_NO_UNROLL
@@ -121,9 +141,8 @@ GMPI_DEVICE void read_section(const CallInSections &call, const Section &section
     for (int from = first_rank; from <= last_rank; ++from) {
       std::uint64_t part = own;
       if (from != call.rank)
-        part = await_part<Packet>(call.arrived(section, from, section.first_packet + p),
-                                  section.round, wait)
-                   .data();
+        part =
+            await_part(call.arrived(section, from, section.first_packet + p), section.round, wait);
       value = from == first_rank ? part : combine(value, part);
     }
     store_data(call.out + byte, left, value);

@@ -23,13 +23,23 @@ GMPI_DEVICE std::uint64_t *part_at(const Round &round, int to, int from) {
   return part_of_round(memory_of(round, to), round.number, round.size, from);
 }
 
-/// Whether all ranks but this one show that they have begun `round`; of a call of several, they may
-/// have come as far as to take its place. A call's only one they have begun with as much as this
-/// rank wants of them: one with less is waited for, and told of.
-GMPI_DEVICE bool all_have_begun(const Round &round) {
-  const bool wants = round.out != nullptr && round.length <= round_bytes;
-  const std::uint32_t wanted = wants ? data_packets(round) : 0;
-  bool all = true;
+/// What the other ranks have begun.
+struct Begins {
+  bool all;     ///< this round, or a later one that has taken its place, with what is wanted of it
+  bool differs; ///< a call in pieces, and one of them one of another length
+};
+
+/// A rank that has begun a round with `packets` of data, less than this one wants of it, is waited
+/// for, and told of.
+GMPI_DEVICE bool is_enough(const Round &round, std::uint64_t packets, bool sends) {
+  const std::uint64_t own = packets_of_data(round.length);
+  if (is_long(round))
+    return !round.near || packets == own;
+  return packets < round_packets && (round.out == nullptr || !sends || packets >= own);
+}
+
+GMPI_DEVICE Begins begins_of(const Round &round) {
+  Begins begins{true, false};
   GMPI_NO_UNROLL
   for (int base = 0; base < round.size; base += ranks_at_once) {
     Packet hello[ranks_at_once];
@@ -42,12 +52,16 @@ GMPI_DEVICE bool all_have_begun(const Round &round) {
       const int from = base + i;
       if (from >= round.size || from == round.rank)
         continue;
-      const bool enough = hello[i].data() >= wanted || !sends_data(round.root, from);
-      all = all && (hello[i].shows(round.number) ? enough : hello[i].shows_since(round.number));
+      const bool shows = hello[i].shows(round.number);
+      const bool enough = shows && is_enough(round, hello[i].data(), sends_data(round.root, from));
+      begins.all = begins.all && (shows ? enough : hello[i].shows_since(round.number));
+      begins.differs = begins.differs || (shows && !enough);
     }
   }
-  return all;
+  begins.differs = begins.differs && round.near && is_long(round);
+  return begins;
 }
+GMPI_DEVICE bool all_have_begun(const Round &round) { return begins_of(round).all; }
 
 /// What was written before that is there behind acquire_device().
 GMPI_DEVICE bool has_come(State &state, const Wait &wait, const Glance &seen) {
@@ -56,8 +70,10 @@ GMPI_DEVICE bool has_come(State &state, const Wait &wait, const Glance &seen) {
     return is_done(state, wait.request, seen);
   case Wait::slots:
     return are_free(state.channels[wait.channel].out_freed, wait.first, wait.until);
-  default:
-    return all_have_begun(*wait.round);
+  default: {
+    const Begins begins = begins_of(*wait.round);
+    return begins.all || begins.differs;
+  }
   }
 }
 

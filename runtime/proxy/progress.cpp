@@ -246,6 +246,9 @@ void Progress::communicate(Operation &operation, const unsigned char *data) {
   const Attribute &attribute = operation.attribute;
   if (attribute.in_bytes == truncated_bytes)
     return refuse(operation, MPI_ERR_TRUNCATE, "the message is longer than the receive's buffer");
+  if (attribute.in_bytes == differing_bytes)
+    fatal("%s at %s: another rank makes this call with another count", name_of(attribute.function),
+          place(attribute.site).c_str());
   if (is_handed(operation))
     if (const peer::Links *links = peer::Links::instance();
         links != nullptr && links->has(attribute.arguments.comm))

@@ -35,6 +35,8 @@ constexpr std::uint64_t content_mask = (std::uint64_t(1) << 48) - 1;
 constexpr std::uint64_t unknown_bytes = content_mask;
 /// In the same place: the message that a kernel has brought is longer than the receive's buffer.
 constexpr std::uint64_t truncated_bytes = content_mask - 1;
+/// Or another rank has made the collective call with another count.
+constexpr std::uint64_t differing_bytes = content_mask - 2;
 
 GMPI_HOST_DEVICE constexpr std::uint64_t tag_word(std::uint64_t content, std::uint32_t generation) {
   return (content & content_mask) | std::uint64_t(generation & 0xffff) << 48;

@@ -348,14 +348,14 @@ GMPI_NOINLINE CallResult complete(Team team, MPI_Request request, bool wait, boo
 
 /// See its declaration.
 template <class PeerTeam>
-GMPI_NOINLINE int peer::refuse_truncated(PeerTeam peer_team, Call call, MPI_Comm comm) {
+GMPI_NOINLINE int peer::refuse(PeerTeam peer_team, Call call, MPI_Comm comm, std::uint64_t why) {
   auto team = peer::in_queue(peer_team);
   using Team = decltype(team);
   Waiting waiting{};
   waiting.site = call.site;
   if (team.leads()) {
     Attribute attribute = make_attribute(call.function, Team::scope, call.site);
-    attribute.in_bytes = truncated_bytes;
+    attribute.in_bytes = why;
     waiting.slot = acquire_slot(context);
     waiting.turn = use_slot(attribute, waiting.slot);
     attribute.arguments.comm = comm;
