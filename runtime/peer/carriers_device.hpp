@@ -1,8 +1,8 @@
-// Who carries a collective call of more than one round, and how they wait: each carrier, a warp or
-// a single thread, carries parts of the call that need nothing of the block's others, so they meet
-// when all is over.
+// Who carries a collective call of more than one round: each carrier, a warp or a single thread,
+// carries parts of the call that need nothing of the block's others, so they meet when all is over.
 //
-// Invariant: one thread of those that make the call sees to what is told of it, wherever it waits.
+// Invariant: every part is one carrier's. What a block's share is does not depend on who carries it
+// there: where threads have left, it has other carriers than the grid's other blocks.
 #pragma once
 
 #include "receive_device.hpp"
@@ -33,13 +33,13 @@ template <class Team> GMPI_DEVICE Carrier carrier_in(const Team &team) {
 
 /// Every how manyth of a call's parts a carrier carries, and from which on; its block is, where the
 /// call is shared, one of a grid's. Where these have met, the first sees to what they wait for, and
-/// carries none if there are no more than the others have carriers.
+/// carries none if there are no more than the others have warps.
 struct Turn {
   std::uint32_t first, step;
 
   GMPI_DEVICE Turn(const Round &call, const Carrier &carrier, std::uint32_t parts) {
     std::uint32_t blocks = call.shared ? grid_blocks() : 1, index = call.shared ? block_index() : 0;
-    const bool spared = call.met && parts <= (blocks - 1) * carrier.count;
+    const bool spared = call.met && parts <= (blocks - 1) * (block_threads() / 32);
     if (spared) {
       --blocks;
       --index; // of the first: beyond all parts

@@ -61,6 +61,22 @@ __global__ void by_grid(Data data, int from, int steps) {
     }
 }
 
+/// Threads of some blocks have left, so that these have other carriers than the rest.
+__global__ void some_leave(Data data, int steps) {
+  if (blockIdx.x % 2 == 1 && threadIdx.x % 7 == 3)
+    return;
+  data.first = threadIdx.x;
+  data.threads = blockDim.x; // the first block's alone
+  for (int step = 0; step < steps; ++step) {
+    if (blockIdx.x == 0)
+      data.fill(step);
+#pragma gmpi scope(grid)
+    MPI_Allreduce(data.in, data.out, data.count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (blockIdx.x == 0)
+      data.check(sum, 0, step);
+  }
+}
+
 /// The steps from number `from` on. `stay`: threads that do not leave at once.
 __global__ void by_block(Data data, int from, int steps, int stay) {
   data.first = threadIdx.x;
@@ -161,6 +177,8 @@ int main(int argc, char **argv) {
       by_grid<<<3, 64>>>(data, 0, steps);
       done("a grid", count);
     }
+    some_leave<<<3, 64>>>(data, steps);
+    done("some leave", count);
     // No two ranks alike.
     switch (test::rank) {
     case 0:
