@@ -25,49 +25,66 @@ struct PieceWords {
 
   /// From `data` on, `left` bytes of the call's, which may be none.
   GMPI_DEVICE void load(const unsigned char *data, std::int64_t left) {
-    if (are_whole(data, left)) {
+    const bool whole = are_whole(left);
+    if (whole && is_at(data, sizeof(Sixteen))) {
       GMPI_UNROLL
       for (std::uint32_t row = 0; row < rows; ++row)
         word[row] = *reinterpret_cast<const Sixteen *>(data + row * row_bytes);
-      return;
-    }
-    GMPI_NO_UNROLL
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      const std::int64_t its = left - row * row_bytes;
-      const unsigned char *from = data + row * row_bytes;
-      const Sixteen value = {its > 0 ? load_data(from, its) : 0,
-                             its > 8 ? load_data(from + 8, its - 8) : 0};
+    } else if (whole && is_at(data, 8)) {
       GMPI_UNROLL
-      for (std::uint32_t i = 0; i < rows; ++i)
-        if (i == row)
-          word[i] = value;
+      for (std::uint32_t row = 0; row < rows; ++row) {
+        auto *from = reinterpret_cast<const unsigned long long *>(data + row * row_bytes);
+        word[row] = {from[0], from[1]};
+      }
+    } else {
+      GMPI_NO_UNROLL
+      for (std::uint32_t row = 0; row < rows; ++row) {
+        const std::int64_t its = left - row * row_bytes;
+        const unsigned char *from = data + row * row_bytes;
+        const Sixteen value = {its > 0 ? load_data(from, its) : 0,
+                               its > 8 ? load_data(from + 8, its - 8) : 0};
+        GMPI_UNROLL
+        for (std::uint32_t i = 0; i < rows; ++i)
+          if (i == row)
+            word[i] = value;
+      }
     }
   }
   GMPI_DEVICE void store(unsigned char *data, std::int64_t left) const {
-    if (are_whole(data, left)) {
+    const bool whole = are_whole(left);
+    if (whole && is_at(data, sizeof(Sixteen))) {
       GMPI_UNROLL
       for (std::uint32_t row = 0; row < rows; ++row)
         *reinterpret_cast<Sixteen *>(data + row * row_bytes) = word[row];
-      return;
-    }
-    GMPI_NO_UNROLL
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      const std::int64_t its = left - row * row_bytes;
-      unsigned char *to = data + row * row_bytes;
-      Sixteen value{};
+    } else if (whole && is_at(data, 8)) {
       GMPI_UNROLL
-      for (std::uint32_t i = 0; i < rows; ++i)
-        if (i == row)
-          value = word[i];
-      if (its > 0)
-        store_data(to, its, value.low);
-      if (its > 8)
-        store_data(to + 8, its - 8, value.high);
+      for (std::uint32_t row = 0; row < rows; ++row) {
+        auto *to = reinterpret_cast<unsigned long long *>(data + row * row_bytes);
+        to[0] = word[row].low;
+        to[1] = word[row].high;
+      }
+    } else {
+      GMPI_NO_UNROLL
+      for (std::uint32_t row = 0; row < rows; ++row) {
+        const std::int64_t its = left - row * row_bytes;
+        unsigned char *to = data + row * row_bytes;
+        Sixteen value{};
+        GMPI_UNROLL
+        for (std::uint32_t i = 0; i < rows; ++i)
+          if (i == row)
+            value = word[i];
+        if (its > 0)
+          store_data(to, its, value.low);
+        if (its > 8)
+          store_data(to + 8, its - 8, value.high);
+      }
     }
   }
-  GMPI_DEVICE static bool are_whole(const unsigned char *data, std::int64_t left) {
-    return left >= std::int64_t(bundle_bytes - row_bytes + sizeof(Sixteen)) &&
-           (reinterpret_cast<std::uint64_t>(data) & 15) == 0;
+  GMPI_DEVICE static bool are_whole(std::int64_t left) {
+    return left >= std::int64_t((rows - 1) * row_bytes + sizeof(Sixteen));
+  }
+  GMPI_DEVICE static bool is_at(const unsigned char *data, std::uint32_t bytes) {
+    return (reinterpret_cast<std::uint64_t>(data) & (bytes - 1)) == 0;
   }
 
   /// From a lane's four packets, the first of them at `place`, when they have come.
