@@ -32,6 +32,24 @@ GMPI_DEVICE void store_dense(std::uint64_t *to, std::uint64_t word, std::uint32_
 struct alignas(16) Sixteen {
   std::uint64_t low, high;
 };
+GMPI_DEVICE bool is_in_sixteens(const void *data) {
+  return (reinterpret_cast<std::uint64_t>(data) & 15) == 0;
+}
+/// At an address for sixteen bytes, `sixteens`, or for eight.
+template <bool sixteens> GMPI_DEVICE Sixteen load_word(const unsigned char *from) {
+  if constexpr (sixteens)
+    return *reinterpret_cast<const Sixteen *>(from);
+  auto *halves = reinterpret_cast<const unsigned long long *>(from);
+  return {halves[0], halves[1]};
+}
+template <bool sixteens> GMPI_DEVICE void store_word(unsigned char *to, const Sixteen &word) {
+  if constexpr (sixteens) {
+    *reinterpret_cast<Sixteen *>(to) = word;
+  } else {
+    reinterpret_cast<unsigned long long *>(to)[0] = word.low;
+    reinterpret_cast<unsigned long long *>(to)[1] = word.high;
+  }
+}
 
 /// One lane's three words of a bundle, to its four packets, of which `place` is the first.
 GMPI_DEVICE void store_words(std::uint64_t *place, const Sixteen *words, std::uint32_t lap) {
@@ -50,6 +68,27 @@ GMPI_DEVICE Sixteen word_of(const DensePacket *packets, std::uint32_t row) {
                                                : row == 1 ? rest.word >> 32
                                                           : rest.half);
   return {its.word, (its.half & 0xffffffffu) | std::uint64_t(last) << 32};
+}
+
+/// Waits for a lane's packets of a bundle or more, of which `place` is the first. `meanwhile` is
+/// done, if `first`, while they are loaded for the first time.
+template <std::uint32_t count, class Meanwhile>
+GMPI_DEVICE void await_packets(const std::uint64_t *place, std::uint32_t lap,
+                               DensePacket (&found)[count], bool first, Meanwhile meanwhile) {
+  bool there;
+  GMPI_NO_UNROLL
+  do {
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < count; ++i)
+      found[i] = DensePacket::load(place + i * 32 * packet_words);
+    if (first)
+      meanwhile();
+    first = false;
+    there = true;
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < count; ++i)
+      there = there & found[i].shows(lap);
+  } while (!there && (relax(), true));
 }
 
 /// A message's whole bundles.
@@ -77,25 +116,12 @@ template <std::uint32_t each, bool sixteens> struct Stretch {
   GMPI_DEVICE void load(Sixteen (&words)[each * rows]) const {
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < each * rows; ++i)
-      if constexpr (sixteens) {
-        words[i] = *reinterpret_cast<const Sixteen *>(word(i));
-      } else {
-        words[i].low = reinterpret_cast<const unsigned long long *>(word(i))[0];
-        words[i].high = reinterpret_cast<const unsigned long long *>(word(i))[1];
-      }
+      words[i] = load_word<sixteens>(word(i));
   }
   GMPI_DEVICE void store(const Sixteen (&words)[each * rows]) const {
     GMPI_UNROLL
     for (std::uint32_t k = 0; k < each; ++k)
       store_words(packet(k * 4), words + k * rows, lap);
-  }
-  GMPI_DEVICE void store_word(std::uint32_t i, const Sixteen &value) const {
-    if constexpr (sixteens) {
-      *reinterpret_cast<Sixteen *>(word(i)) = value;
-    } else {
-      reinterpret_cast<unsigned long long *>(word(i))[0] = value.low;
-      reinterpret_cast<unsigned long long *>(word(i))[1] = value.high;
-    }
   }
 
   /// `meanwhile` is done while the `first` words, or packets, are on their way.
@@ -108,23 +134,10 @@ template <std::uint32_t each, bool sixteens> struct Stretch {
   }
   template <class Meanwhile> GMPI_DEVICE void read(bool first, Meanwhile meanwhile) const {
     DensePacket found[each * 4];
-    bool there;
-    GMPI_NO_UNROLL
-    do {
-      GMPI_UNROLL
-      for (std::uint32_t i = 0; i < each * 4; ++i)
-        found[i] = DensePacket::load(packet(i));
-      if (first)
-        meanwhile();
-      first = false;
-      there = true;
-      GMPI_UNROLL
-      for (std::uint32_t i = 0; i < each * 4; ++i)
-        there = there & found[i].shows(lap);
-    } while (!there && (relax(), true));
+    await_packets(place, lap, found, first, meanwhile);
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < each * rows; ++i)
-      store_word(i, word_of(found + i / rows * 4, i % rows));
+      store_word<sixteens>(word(i), word_of(found + i / rows * 4, i % rows));
   }
   template <bool reads, class Meanwhile>
   GMPI_DEVICE void carry(bool first, Meanwhile meanwhile) const {
@@ -152,7 +165,7 @@ GMPI_DEVICE void carry_stretches(const Bundles &bundles, std::uint32_t rank, std
 template <bool reads, class Meanwhile>
 GMPI_DEVICE void carry_bundles(const Bundles &bundles, std::uint32_t rank, std::uint32_t size,
                                Meanwhile meanwhile) {
-  const bool sixteens = (reinterpret_cast<std::uint64_t>(bundles.data) & 15) == 0;
+  const bool sixteens = is_in_sixteens(bundles.data);
   const bool many = bundles.count > size / 32;
   if (sixteens)
     many ? carry_stretches<2, true, reads>(bundles, rank, size, meanwhile)

@@ -31,21 +31,35 @@ template <class Team> GMPI_DEVICE Carrier carrier_in(const Team &team) {
   return {number, count, 0, 1};
 }
 
+/// The blocks of a grid that carry a call, and which of them this one is. Where they have met for
+/// it, the first sees to what they wait for, and is spared `parts` if these are no more than the
+/// others can carry with one for each of `most` in a block.
+struct CarryingBlocks {
+  std::uint32_t count, index;
+  bool spare_this;
+
+  GMPI_DEVICE CarryingBlocks(const Round &call, std::uint32_t parts, std::uint32_t most)
+      : count(grid_blocks()), index(block_index()), spare_this(false) {
+    if (!call.met || parts > (count - 1) * most)
+      return;
+    spare_this = index == 0;
+    --count;
+    --index;
+  }
+};
+
 /// Every how manyth of a call's parts a carrier carries, and from which on; its block is, where the
-/// call is shared, one of a grid's. Where these have met, the first sees to what they wait for, and
-/// carries none if there are no more than the others have warps.
+/// call is shared, one of a grid's.
 struct Turn {
   std::uint32_t first, step;
 
-  GMPI_DEVICE Turn(const Round &call, const Carrier &carrier, std::uint32_t parts) {
-    std::uint32_t blocks = call.shared ? grid_blocks() : 1, index = call.shared ? block_index() : 0;
-    const bool spared = call.met && parts <= (blocks - 1) * (block_threads() / 32);
-    if (spared) {
-      --blocks;
-      --index; // of the first: beyond all parts
-    }
-    step = carrier.count * blocks;
-    first = spared && index == ~0u ? ~0u - step : index + carrier.number * blocks;
+  GMPI_DEVICE Turn(const Round &call, const Carrier &carrier, std::uint32_t parts)
+      : first(carrier.number), step(carrier.count) {
+    if (!call.shared)
+      return;
+    const CarryingBlocks blocks(call, parts, block_threads() / 32);
+    step = carrier.count * blocks.count;
+    first = blocks.spare_this ? ~0u - step : blocks.index + carrier.number * blocks.count;
   }
 };
 

@@ -31,14 +31,9 @@ GMPI_DEVICE std::uint64_t load_part(const Round &round, std::uint32_t p, std::ui
   return load_data(round.in + p * packet_bytes, round.bytes - p * packet_bytes);
 }
 
-/// Tells the other ranks that this one has begun the round, and how many packets follow: the first
-/// packet of its part. One thread.
+/// Tells the other ranks that this one has begun the round, and how many packets follow.
 GMPI_DEVICE void write_hello(const Round &round) {
-  const std::uint32_t follow = round.in != nullptr ? data_packets(round) : 0;
-  GMPI_NO_UNROLL
-  for (int rank = 0; rank < round.size; ++rank)
-    if (rank != round.rank)
-      store_packet(part_at(round, rank, round.rank), follow, round.number);
+  say_hello(round, round.number, round.in != nullptr ? data_packets(round) : 0);
 }
 
 /// Packets of a part, from number `low` to before `high`.
@@ -145,19 +140,14 @@ GMPI_OUT_OF_LINE void read_parts(const Round &round, Range range, std::uint32_t 
                : read_range<false, 2>(round, range, member, members);
 }
 
-/// The packets that are this block's. Where the blocks have met, the first sees to what they wait
-/// for, and carries none if each thread of the others has but one at most.
+/// The packets that are this block's: each thread carries some.
 GMPI_DEVICE Range share_of_block(const Round &round) {
   const std::uint32_t packets = data_packets(round);
-  std::uint32_t blocks = grid_blocks(), index = block_index();
-  if (round.met && packets <= (blocks - 1) * block_threads()) {
-    if (index == 0)
-      return {0, 0};
-    --blocks;
-    --index;
-  }
-  const std::uint32_t each = (packets + blocks - 1) / blocks;
-  const std::uint32_t low = each * index < packets ? each * index : packets;
+  const CarryingBlocks blocks(round, packets, block_threads());
+  if (blocks.spare_this)
+    return {0, 0};
+  const std::uint32_t each = (packets + blocks.count - 1) / blocks.count;
+  const std::uint32_t low = each * blocks.index < packets ? each * blocks.index : packets;
   return {low, packets - low < each ? packets : low + each};
 }
 GMPI_DEVICE Range range_of_block(const Round &round) {

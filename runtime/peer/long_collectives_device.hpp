@@ -13,12 +13,8 @@ namespace gmpi::device::peer {
 /// Tells the other ranks that this one has begun a call, and how many packets its data would take:
 /// all of it, or, in sections, its first round. One thread.
 GMPI_DEVICE void begin_long(const Round &call) {
-  if (!call.near)
-    return begin_round(call, Section(call.number, 0));
-  GMPI_NO_UNROLL
-  for (int to = 0; to < call.size; ++to)
-    if (to != call.rank)
-      store_packet(part_at(call, to, call.rank), packets_of_data(call.length), call.number);
+  call.near ? say_hello(call, call.number, packets_of_data(call.length))
+            : begin_round(call, Section(call.number, 0));
 }
 
 /// A carrier's share of what nobody needs to be asked for, so that it can be written before the
@@ -130,7 +126,7 @@ GMPI_NOINLINE void exchange_rounds(Team team, Call call, Comm &comm, bool begun)
     if (!begun && round.low == 0) {
       begin_number(comm, round);
       begin_long(round);
-    } else if (!begun) {
+    } else if (!begun) { // later pieces of the same call
       note_number(round, round.number);
     }
     shared.carried = 0;

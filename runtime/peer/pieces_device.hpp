@@ -25,83 +25,47 @@ struct PieceWords {
 
   /// From `data` on, `left` bytes of the call's, which may be none.
   GMPI_DEVICE void load(const unsigned char *data, std::int64_t left) {
-    const bool whole = are_whole(left);
-    if (whole && is_at(data, sizeof(Sixteen))) {
+    if (are_whole(left) && is_in_eights(data)) {
+      is_in_sixteens(data) ? load_whole<true>(data) : load_whole<false>(data);
+      return;
+    }
+    GMPI_NO_UNROLL
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::int64_t its = left - row * row_bytes;
+      const unsigned char *from = data + row * row_bytes;
+      const Sixteen value = {its > 0 ? load_data(from, its) : 0,
+                             its > 8 ? load_data(from + 8, its - 8) : 0};
       GMPI_UNROLL
-      for (std::uint32_t row = 0; row < rows; ++row)
-        word[row] = *reinterpret_cast<const Sixteen *>(data + row * row_bytes);
-    } else if (whole && is_at(data, 8)) {
-      GMPI_UNROLL
-      for (std::uint32_t row = 0; row < rows; ++row) {
-        auto *from = reinterpret_cast<const unsigned long long *>(data + row * row_bytes);
-        word[row] = {from[0], from[1]};
-      }
-    } else {
-      GMPI_NO_UNROLL
-      for (std::uint32_t row = 0; row < rows; ++row) {
-        const std::int64_t its = left - row * row_bytes;
-        const unsigned char *from = data + row * row_bytes;
-        const Sixteen value = {its > 0 ? load_data(from, its) : 0,
-                               its > 8 ? load_data(from + 8, its - 8) : 0};
-        GMPI_UNROLL
-        for (std::uint32_t i = 0; i < rows; ++i)
-          if (i == row)
-            word[i] = value;
-      }
+      for (std::uint32_t i = 0; i < rows; ++i)
+        if (i == row)
+          word[i] = value;
     }
   }
   GMPI_DEVICE void store(unsigned char *data, std::int64_t left) const {
-    const bool whole = are_whole(left);
-    if (whole && is_at(data, sizeof(Sixteen))) {
-      GMPI_UNROLL
-      for (std::uint32_t row = 0; row < rows; ++row)
-        *reinterpret_cast<Sixteen *>(data + row * row_bytes) = word[row];
-    } else if (whole && is_at(data, 8)) {
-      GMPI_UNROLL
-      for (std::uint32_t row = 0; row < rows; ++row) {
-        auto *to = reinterpret_cast<unsigned long long *>(data + row * row_bytes);
-        to[0] = word[row].low;
-        to[1] = word[row].high;
-      }
-    } else {
-      GMPI_NO_UNROLL
-      for (std::uint32_t row = 0; row < rows; ++row) {
-        const std::int64_t its = left - row * row_bytes;
-        unsigned char *to = data + row * row_bytes;
-        Sixteen value{};
-        GMPI_UNROLL
-        for (std::uint32_t i = 0; i < rows; ++i)
-          if (i == row)
-            value = word[i];
-        if (its > 0)
-          store_data(to, its, value.low);
-        if (its > 8)
-          store_data(to + 8, its - 8, value.high);
-      }
+    if (are_whole(left) && is_in_eights(data)) {
+      is_in_sixteens(data) ? store_whole<true>(data) : store_whole<false>(data);
+      return;
     }
-  }
-  GMPI_DEVICE static bool are_whole(std::int64_t left) {
-    return left >= std::int64_t((rows - 1) * row_bytes + sizeof(Sixteen));
-  }
-  GMPI_DEVICE static bool is_at(const unsigned char *data, std::uint32_t bytes) {
-    return (reinterpret_cast<std::uint64_t>(data) & (bytes - 1)) == 0;
+    GMPI_NO_UNROLL
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::int64_t its = left - row * row_bytes;
+      unsigned char *to = data + row * row_bytes;
+      Sixteen value{};
+      GMPI_UNROLL
+      for (std::uint32_t i = 0; i < rows; ++i)
+        if (i == row)
+          value = word[i];
+      if (its > 0)
+        store_data(to, its, value.low);
+      if (its > 8)
+        store_data(to + 8, its - 8, value.high);
+    }
   }
 
   /// From a lane's four packets, the first of them at `place`, when they have come.
   GMPI_DEVICE void await(const std::uint64_t *place, std::uint32_t number) {
-    constexpr std::size_t next = 32 * packet_words;
     DensePacket found[rows + 1];
-    bool there;
-    GMPI_NO_UNROLL
-    do {
-      GMPI_UNROLL
-      for (std::uint32_t i = 0; i <= rows; ++i)
-        found[i] = DensePacket::load(place + i * next);
-      there = true;
-      GMPI_UNROLL
-      for (std::uint32_t i = 0; i <= rows; ++i)
-        there = there & found[i].shows(number);
-    } while (!there && (relax(), true));
+    await_packets(place, number, found, false, [] {});
     GMPI_UNROLL
     for (std::uint32_t row = 0; row < rows; ++row)
       word[row] = word_of(found, row);
@@ -113,6 +77,21 @@ struct PieceWords {
       word[row].low = combine(word[row].low, with.word[row].low);
       word[row].high = combine(word[row].high, with.word[row].high);
     }
+  }
+
+private:
+  GMPI_DEVICE static bool are_whole(std::int64_t left) {
+    return left >= std::int64_t((rows - 1) * row_bytes + sizeof(Sixteen));
+  }
+  template <bool sixteens> GMPI_DEVICE void load_whole(const unsigned char *data) {
+    GMPI_UNROLL
+    for (std::uint32_t row = 0; row < rows; ++row)
+      word[row] = load_word<sixteens>(data + row * row_bytes);
+  }
+  template <bool sixteens> GMPI_DEVICE void store_whole(unsigned char *data) const {
+    GMPI_UNROLL
+    for (std::uint32_t row = 0; row < rows; ++row)
+      store_word<sixteens>(data + row * row_bytes, word[row]);
   }
 };
 

@@ -108,12 +108,12 @@ GMPI_HOST_DEVICE inline std::uint32_t rounds_of(const Round &round) {
 GMPI_HOST_DEVICE inline bool is_long(const Round &round) { return round.length > round_bytes; }
 /// Whether `rank` has data for the others; `root`: as Round has it.
 GMPI_HOST_DEVICE inline bool sends_data(int root, int rank) { return root < 0 || root == rank; }
-/// The packets of a call's only round.
 GMPI_HOST_DEVICE constexpr std::uint64_t packets_of_data(std::uint64_t bytes) {
   return (bytes + packet_bytes - 1) / packet_bytes;
 }
+/// The packets of a call's only round.
 GMPI_HOST_DEVICE inline std::uint32_t data_packets(const Round &round) {
-  return (round.bytes + packet_bytes - 1) / packet_bytes;
+  return static_cast<std::uint32_t>(packets_of_data(round.bytes));
 }
 
 } // namespace peer

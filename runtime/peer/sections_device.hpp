@@ -34,11 +34,7 @@ GMPI_DEVICE void begin_round(const Round &call, const Section &section) {
   const std::uint64_t left = call.length - section.byte;
   const std::uint32_t bytes = left < round_bytes ? static_cast<std::uint32_t>(left) : round_bytes;
   const std::uint32_t each = sends_data(call.root, call.rank) ? packet_bytes : section_bytes;
-  GMPI_NO_UNROLL
-  for (int to = 0; to < call.size; ++to)
-    if (to != call.rank)
-      store_packet(part_of_round(memory_of(call, to), section.round, call.size, call.rank),
-                   (bytes + each - 1) / each, section.round);
+  say_hello(call, section.round, (bytes + each - 1) / each);
 }
 
 /// A call as one of its carriers sees it, in registers.

@@ -23,6 +23,16 @@ GMPI_DEVICE std::uint64_t *part_at(const Round &round, int to, int from) {
   return part_of_round(memory_of(round, to), round.number, round.size, from);
 }
 
+/// Tells the other ranks that this one has begun the round, and a number of packets: the first
+/// packet of its part. One thread.
+GMPI_DEVICE void say_hello(const Round &round, std::uint32_t number, std::uint64_t packets) {
+  GMPI_NO_UNROLL
+  for (int to = 0; to < round.size; ++to)
+    if (to != round.rank)
+      store_packet(part_of_round(memory_of(round, to), number, round.size, round.rank), packets,
+                   number);
+}
+
 /// What the other ranks have begun.
 struct Begins {
   bool all;     ///< this round, or a later one that has taken its place, with what is wanted of it
