@@ -389,9 +389,10 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     if constexpr (S != Scope::thread && completes_quickly<Function::name>) {                       \
       begun = begin_together<Function::name, S>(                                                   \
           site, a, [] {}, [] { return false; },                                                    \
-          [] {                                                                                     \
+          [](unsigned long long) {                                                                 \
             if constexpr (S == Scope::grid)                                                        \
               peer::prepare_pair();                                                                \
+            return no_command(block_state());                                                      \
           },                                                                                       \
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
       if constexpr (S == Scope::grid)                                                              \
@@ -453,7 +454,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
   template <Scope S> GMPI_NOINLINE void describe_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    peer::describe_quickly<Function::name, S>(a);                                                  \
+    peer::describe_as_warp<Function::name, S>(a);                                                  \
   }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun collect_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
     Arguments a{};                                                                                 \
@@ -580,18 +581,25 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           [=, may = peer::may_be_carried_by_all<Function::name, S>(a)] {                           \
             if constexpr (collects)                                                                \
               if (may && context.peer != nullptr) {                                                \
-                quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                            \
+                if (!peer::is_described<Function::name, S>(a))                                     \
+                  quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                          \
                 return peer::meet_to_carry_as_warp();                                              \
               }                                                                                    \
             return false;                                                                          \
           },                                                                                       \
-          [=] {                                                                                    \
+          [=](unsigned long long arrived) {                                                        \
             if (context.peer == nullptr)                                                           \
-              return;                                                                              \
+              return no_command(block_state());                                                    \
             if constexpr (collects)                                                                \
-              quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                              \
+              if (!peer::is_described<Function::name, S>(a))                                       \
+                quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                            \
             if constexpr (receives)                                                                \
               peer::prepare_to_receive<S>(a.comm, a.source);                                       \
+            if constexpr (collects && S == Scope::grid) {                                          \
+              peer::foresee<Function::name>(a);                                                    \
+              return peer::watch_others<Function::name>(arrived);                                  \
+            }                                                                                      \
+            return no_command(block_state());                                                      \
           },                                                                                       \
           [=] {                                                                                    \
             if constexpr (S == Scope::grid)                                                        \
@@ -793,7 +801,11 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
   a.requests = requests;
   a.statuses = statuses;
   Begun begun = begin_together<Function::Waitall, Scope::grid>(
-      site, a, [] {}, [] { return false; }, [] { peer::prepare_pair(); },
+      site, a, [] {}, [] { return false; },
+      [](unsigned long long) {
+        peer::prepare_pair();
+        return no_command(block_state());
+      },
       [] { return end_with_nobody<Function::Waitall, Scope::grid>(Arguments{}); });
   while (begun == Begun::sharing)
     begun = peer::carry_wide() == Begun::sent

@@ -90,17 +90,22 @@ GMPI_DEVICE void combine_parts(const Round &round, Range range, std::uint32_t me
   constexpr int ranks = ranks_at_once / at_once;
   GMPI_NO_UNROLL
   for (std::uint32_t first = range.low + member; first < packets; first += at_once * members) {
-    std::uint64_t values[at_once] = {};
+    std::uint64_t values[at_once] = {}, own[at_once] = {};
+    if (round.in != nullptr) {
+      GMPI_UNROLL
+      for (int i = 0; i < at_once; ++i)
+        if (const std::uint32_t p = first + i * members; p < packets)
+          own[i] = load_part(round, p, whole_in);
+    }
     GMPI_NO_UNROLL
     for (int base = first_rank; base <= last_rank; base += ranks) {
       Packet loaded[ranks * at_once];
       GMPI_UNROLL
-      for (int k = 0; k < ranks * at_once; ++k) {
+      for (int k = 0; k < ranks * at_once; ++k) { // (all are under way at once: without a branch)
         const std::uint32_t p = first + k % at_once * members;
         const int rank = base + k / at_once;
-        if (p < packets && rank <= last_rank)
-          loaded[k] = rank == round.rank ? Packet::of(load_part(round, p, whole_in), number)
-                                         : Packet::load(place(rank, p));
+        loaded[k] =
+            Packet::load(place(rank < last_rank ? rank : last_rank, p < packets ? p : first));
       }
       GMPI_UNROLL
       for (int k = 0; k < ranks * at_once; ++k) {
@@ -108,8 +113,9 @@ GMPI_DEVICE void combine_parts(const Round &round, Range range, std::uint32_t me
         const int rank = base + k / at_once;
         if (p >= packets || rank > last_rank)
           continue;
-        const std::uint64_t part =
-            loaded[k].shows(number) ? loaded[k].data() : await_packet(place(rank, p), number);
+        const std::uint64_t part = rank == round.rank        ? own[k % at_once]
+                                   : loaded[k].shows(number) ? loaded[k].data()
+                                                             : await_packet(place(rank, p), number);
         std::uint64_t &value = values[k % at_once];
         value = rank == first_rank ? part : combine(value, part);
       }

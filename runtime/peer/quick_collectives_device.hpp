@@ -27,6 +27,15 @@ GMPI_DEVICE void let_others_await(BlockState &block, const Round &round) {
   let_await(block, round.number);
 }
 
+/// What this block has awaited by itself is there, and read: that round's. One thread.
+GMPI_DEVICE void end_awaited(BlockState &block, std::uint32_t number) {
+  Round &round = block.peer.round;
+  note_number(round, number);
+  block.peer.result.bytes = round.out != nullptr ? round.bytes : 0;
+  if (round.out != nullptr)
+    increase_relaxed_device(&round.comm->unread, ~0u);
+}
+
 /// Waits for the parts of a round that another block of the grid has begun, each lane for a packet,
 /// and leaves what comes of them, if this rank wants it, in block.small. A warp, whole; or one
 /// thread.
@@ -57,8 +66,7 @@ template <Function F> GMPI_DEVICE Begun await_round(std::uint32_t lane, std::uin
   // All have begun it, also those that send no data. (All that is loaded is under way at once.)
   const bool all_send = reduces && receives && bytes != 0;
   const int first_from = static_cast<int>(lane);
-  const bool greets = !all_send && first_from < size && first_from != rank;
-  const Packet first_hello = greets ? Packet::load(place(first_from, 0)) : Packet{};
+  const Packet first_hello = Packet::load(place(first_from < size ? first_from : 0, 0));
   if (receives) {
     const int first = reduces ? 0 : round.root, last = reduces ? size - 1 : round.root;
     GMPI_NO_UNROLL
@@ -68,10 +76,7 @@ template <Function F> GMPI_DEVICE Begun await_round(std::uint32_t lane, std::uin
       GMPI_NO_UNROLL
       for (int base = first; base <= last; base += ranks_at_once) {
         Packet parts[ranks_at_once];
-        GMPI_UNROLL
-        for (int i = 0; i < ranks_at_once; ++i)
-          if (base + i <= last)
-            parts[i] = Packet::load(place(base + i, packet));
+        load_of_ranks(parts, base, last, [&](int from) { return place(from, packet); });
         GMPI_UNROLL
         for (int i = 0; i < ranks_at_once; ++i) {
           const int from = base + i;
@@ -95,38 +100,135 @@ template <Function F> GMPI_DEVICE Begun await_round(std::uint32_t lane, std::uin
     }
   if (lanes > 1)
     __syncwarp();
-  if (lane == 0) {
-    note_number(round, number);
-    block.peer.result.bytes = receives ? bytes : 0;
-    if (receives)
-      increase_relaxed_device(&round.comm->unread, ~0u);
-  }
+  if (lane == 0)
+    end_awaited(block, number);
   return receives ? Begun::answered : Begun::over;
+}
+
+// --- seen before all blocks have come ---
+
+/// Whether this rank's part is read early, as it lies in the first thread's own memory.
+GMPI_DEVICE bool keeps_own(const Round &round, const void *in) {
+  return round.in != nullptr && is_local(in) && is_in_eights(in) && round.bytes % packet_bytes == 0;
+}
+
+/// Whether each lane can look for the one packet of a rank that its block is to wait for by itself.
+template <Function F> GMPI_DEVICE bool is_to_be_watched(const Round &round) {
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  return round.way == Way::by_warp && round.by_each && round.bytes <= packet_bytes &&
+         round.size <= 32 && (!reduces || round.common);
+}
+
+/// Waits for a command and, at the same time, for what the call's round brings to a block that
+/// waits for it by itself, should the command be to do so: see await_round(). A warp, whole. (No
+/// function is called here.)
+template <Function F> GMPI_NOINLINE unsigned long long watch_round() {
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  constexpr unsigned patience = 4096;
+  BlockState &block = block_state();
+  Round &round = block.peer.round;
+  const unsigned long long *const command = &block.launch->command;
+  const std::uint32_t lane = lane_index();
+  const int from = static_cast<int>(lane), size = round.size, root = round.root;
+  const std::uint32_t number = block.foreseen.number + 1;
+  const bool receives = F != Function::Barrier && round.out != nullptr && round.bytes != 0;
+  const bool data = receives && (reduces || from == root);
+  const bool looks = from < size && (data || from != round.rank);
+  const std::uint64_t *const at =
+      part_of_round(memory_of(round, round.rank), number, size, looks ? from : 0) +
+      (data ? packet_words : 0);
+  unsigned long long loaded;
+  std::uint64_t value = 0;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    loaded = load_relaxed_device(command); // lane 0's counts
+    const Packet packet = Packet::load(at);
+    const bool is_new = lane == 0 && is_new_command(block, loaded);
+    const bool there = !looks || (data ? packet.shows(number) : packet.shows_since(number));
+    if (__any_sync(whole_warp, is_new)) {
+      constexpr std::uint32_t mask = (1u << command_bits) - 1;
+      const bool awaits =
+          (static_cast<std::uint32_t>(loaded) & mask) == std::uint32_t(GridCommand::await) &&
+          loaded >> 32 == number;
+      if (of_lane(std::uint32_t(awaits), 0) == 0)
+        return loaded;
+      if (__all_sync(whole_warp, there)) {
+        value = packet.data();
+        break;
+      }
+    } else {
+      turns = 0;
+    }
+    turns < patience ? relax() : doze();
+  }
+  if (receives) {
+    const int first = reduces ? 0 : root, last = reduces ? size - 1 : root;
+    const std::uint64_t own = value;
+    value = of_lane(own, static_cast<std::uint32_t>(first));
+    GMPI_NO_UNROLL
+    for (int rank = first + 1; rank <= last; ++rank)
+      value = reduce_common(round.datatype, value, of_lane(own, static_cast<std::uint32_t>(rank)));
+  }
+  if (lane == 0) {
+    if (receives)
+      own_words(block)[0] = value;
+    end_awaited(block, number);
+    block.foreseen.begun =
+        round.out != nullptr && F != Function::Barrier ? Begun::answered : Begun::over;
+  }
+  return loaded;
+}
+
+/// What a block's first warp sees of the command that it waits for while it waits for a described
+/// call's round, too; block.foreseen says how far that has come. `arrived`: see begin_to_arrive().
+template <Function F> GMPI_DEVICE unsigned long long watch_others(unsigned long long arrived) {
+  BlockState &block = block_state();
+  if (block.peer.round.by_each) {
+    const bool last = of_lane(std::uint32_t(is_last(arrived)), 0) != 0;
+    if (last && lane_index() == 0)
+      block.foreseen.holds = true;
+    if (!last && is_to_be_watched<F>(block.peer.round))
+      return watch_round<F>();
+  }
+  return no_command(block);
 }
 
 /// A round that a warp carries. Leaves it to the general way, begun, where the others do not come
 /// soon.
-template <Function F, Scope S, class Combine>
-GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
+template <Function F, Scope S, bool by_each, class Combine>
+GMPI_DEVICE Begun exchange_as_warp(const void *in, void *out, Combine combine) {
   constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
   constexpr int patience = 4096;
   State &state = *context.peer;
   Share &share = block_state().peer;
   Round &round = share.round;
   const std::uint32_t lane = thread_index();
-  const std::uint32_t bytes = round.bytes;
+  constexpr bool has_data = F != Function::Barrier;
+  const std::uint32_t bytes = has_data ? round.bytes : 0;
   const std::uint32_t packets = 1 + (bytes + packet_bytes - 1) / packet_bytes;
-  const bool sends = round.in != nullptr, receives = round.out != nullptr;
+  const bool sends = has_data && round.in != nullptr, receives = has_data && round.out != nullptr;
   const int rank = round.rank, size = round.size, root = round.root;
   std::uint64_t *const mine = memory_of(round, rank);
-  const bool by_each = S == Scope::grid && round.by_each && block_state().living_blocks > 1;
-  // These need nothing of each other.
-  const std::uint32_t unread = load_relaxed_device(&round.comm->unread);
   std::uint32_t *const last = &round.comm->round.its.number;
-  std::uint32_t number = load_relaxed_device(last);
-  std::uint64_t own = sends ? load_lane(in, bytes, lane, 1) : 0;
-  if (by_each) // others may go on to calls of their own: they find it there
-    number = of_lane(lane == 0 ? add_in_flight_device(last, 1) : 0, 0);
+  std::uint32_t unread, number, before = 0;
+  std::uint64_t own = 0;
+  const bool foreseen = by_each && block_state().foreseen.holds;
+  if (foreseen) {
+    unread = block_state().foreseen.unread;
+    number = block_state().foreseen.number;
+  } else { // (what is loaded here needs nothing of each other)
+    unread = load_relaxed_device(&round.comm->unread);
+    number = load_relaxed_device(last);
+  }
+  if (foreseen && keeps_own(round, in))
+    own = lane != 0 && lane < packets ? own_words(block_state())[lane - 1] : 0;
+  else
+    own = sends ? load_lane(in, bytes, lane, 1) : 0;
+  if constexpr (by_each) { // others may go on to calls of their own: they find it there
+    before = lane == 0 ? add_in_flight_device(last, 1) : 0;
+    if (!foreseen)
+      number = of_lane(before, 0);
+  }
   ++number;
   await_readers(*round.comm, unread);
   __syncwarp();
@@ -150,21 +252,22 @@ GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
     count_call(state, sends ? bytes : 0);
   }
   std::uint64_t value = 0;
+  const std::uint32_t packet = lane < packets ? lane : 0;
   GMPI_NO_UNROLL
   for (int base = 0; base < size; base += ranks_at_once) {
     Packet parts[ranks_at_once];
     GMPI_NO_UNROLL
     for (int turns = 0;; ++turns) {
+      load_of_ranks(parts, base, size - 1, [&](int from) {
+        return part_of_round(mine, number, size, from) + packet * packet_words;
+      });
       bool there = true;
       GMPI_UNROLL
       for (int i = 0; i < ranks_at_once; ++i) {
         const int from = base + i;
         const std::uint32_t wanted = reduces || from == root ? packets : 1;
-        parts[i] = {};
-        if (from >= size || from == rank || lane >= wanted)
-          continue;
-        parts[i] = Packet::load(part_of_round(mine, number, size, from) + lane * packet_words);
-        there = there && parts[i].shows(number);
+        const bool waits = from < size && from != rank && lane < wanted;
+        there = there & (!waits | parts[i].shows(number));
       }
       if (__all_sync(whole_warp, there))
         break;
@@ -189,7 +292,7 @@ GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
       const std::uint64_t part = from == rank ? own : parts[i].data();
       if constexpr (reduces)
         value = from == 0 ? part : combine(value, part);
-      else if (from == root)
+      else if (has_data && from == root)
         value = part;
     }
   }
@@ -197,11 +300,22 @@ GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
   store_lane<S>(out, received, lane, 1, value);
   __syncwarp();
   if (lane == 0) {
+    if (before + 1 != number && foreseen)
+      __trap(); // another has begun a round since, as none can
     share.result.bytes = received;
     prepare_end<S>();
     tell_end_of_call<S>();
   }
   return receives && is_local(out) ? Begun::answered : Begun::over;
+}
+
+template <Function F, Scope S, class Combine>
+GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
+  const BlockState &block = block_state();
+  if constexpr (S == Scope::grid)
+    if (block.peer.round.by_each && block.living_blocks > 1)
+      return exchange_as_warp<F, S, true>(in, out, combine);
+  return exchange_as_warp<F, S, false>(in, out, combine);
 }
 
 /// Where a call's data lies.
@@ -313,26 +427,59 @@ GMPI_DEVICE void describe(const Arguments &a, std::uint32_t lane, std::uint32_t 
     round.by_each = S == Scope::grid && ours && may_be_awaited_by_each(round);
   }
 }
-/// The same, unless the block has made the same call before. A warp, whole.
-template <Function F, Scope S> GMPI_DEVICE void describe_quickly(const Arguments &a) {
-  Round &round = block_state().peer.round;
+/// What call a block's round is made from.
+template <Function F, Scope S> GMPI_DEVICE Round::Of origin_of(const Arguments &a) {
   const Buffers places = places_of<F>(a);
-  const Round::Of of{
-      a.comm,     a.datatype,
-      a.op,       places.in,
-      places.out, a.count,
-      a.root,     static_cast<std::uint32_t>(F) | static_cast<std::uint32_t>(S) << 16};
-  const Round::Of last = round.of;
+  return {a.comm,     a.datatype,
+          a.op,       places.in,
+          places.out, a.count,
+          a.root,     static_cast<std::uint32_t>(F) | static_cast<std::uint32_t>(S) << 16};
+}
+/// Whether the block has made the same call before: then it is described. A warp, whole. (Part of
+/// the kernel: a call of a function would wait for this block's arrival.)
+template <Function F, Scope S> GMPI_DEVICE bool is_described(const Arguments &a) {
+  const Round::Of of = origin_of<F, S>(a), last = block_state().peer.round.of;
   // (All of it is looked at: each branch would wait for its own.)
   const bool same = (last.comm == of.comm) & (last.datatype == of.datatype) & (last.op == of.op) &
                     (last.in == of.in) & (last.out == of.out) & (last.count == of.count) &
                     (last.root == of.root) & (last.function == of.function);
-  if (of_lane(std::uint32_t(same), 0) != 0) // each thread's own memory may lie elsewhere
-    return;
+  return of_lane(std::uint32_t(same), 0) != 0; // each thread's own memory may lie elsewhere
+}
+/// Finds out, for all calls like it. A warp, whole.
+template <Function F, Scope S> GMPI_DEVICE void describe_as_warp(const Arguments &a) {
   __syncwarp();
   describe<F, S>(a, lane_index(), 32);
   if (lane_index() == 0)
-    round.of = of;
+    block_state().peer.round.of = origin_of<F, S>(a);
+  __syncwarp();
+}
+/// Finds out what a block needs to know that makes the grid's call, if each of its blocks may await
+/// the round by itself. This takes a trip to memory, so while all the blocks arrive: but for
+/// blocks' and threads' own calls, of which those before this one are over when the last has
+/// arrived, nobody begins rounds of the communicator meanwhile. A warp, whole.
+template <Function F> GMPI_DEVICE void foresee(const Arguments &a) {
+  const void *const in = places_of<F>(a).in;
+  BlockState &block = block_state();
+  const Round &round = block.peer.round;
+  const std::uint32_t lane = lane_index();
+  if (lane == 0) {
+    block.foreseen.holds = false;
+    block.foreseen.begun = Begun::unmet;
+  }
+  if (round.way != Way::by_warp || !round.by_each)
+    return;
+  if (lane == 0) { // (under way together)
+    const std::uint32_t number = load_relaxed_device(&round.comm->round.its.number);
+    const std::uint32_t unread = load_relaxed_device(&round.comm->unread);
+    if (F != Function::Barrier && keeps_own(round, in)) {
+      const auto *const own = static_cast<const std::uint64_t *>(in);
+      GMPI_NO_UNROLL
+      for (std::uint32_t i = 0; i < round.bytes / packet_bytes; ++i)
+        own_words(block)[i] = own[i];
+    }
+    block.foreseen.number = number;
+    block.foreseen.unread = unread;
+  }
   __syncwarp();
 }
 

@@ -13,6 +13,14 @@ namespace gmpi::device::peer {
 
 /// What so many ranks have written is loaded at a time, and waited for together.
 constexpr int ranks_at_once = 4;
+/// Loads the packets at `place` of so many ranks, from number `base` on; behind the last, of that
+/// again. All are under way at once: no branch is between them.
+template <class Place>
+GMPI_DEVICE void load_of_ranks(Packet (&packets)[ranks_at_once], int base, int last, Place place) {
+  GMPI_UNROLL
+  for (int i = 0; i < ranks_at_once; ++i)
+    packets[i] = Packet::load(place(base + i < last ? base + i : last));
+}
 
 /// The memory of a rank's.
 GMPI_DEVICE std::uint64_t *memory_of(const Round &round, int rank) {
@@ -53,19 +61,17 @@ GMPI_DEVICE Begins begins_of(const Round &round) {
   GMPI_NO_UNROLL
   for (int base = 0; base < round.size; base += ranks_at_once) {
     Packet hello[ranks_at_once];
-    GMPI_UNROLL
-    for (int i = 0; i < ranks_at_once; ++i)
-      if (base + i < round.size && base + i != round.rank)
-        hello[i] = Packet::load(part_at(round, round.rank, base + i));
+    load_of_ranks(hello, base, round.size - 1,
+                  [&](int from) { return part_at(round, round.rank, from); });
     GMPI_UNROLL
     for (int i = 0; i < ranks_at_once; ++i) {
       const int from = base + i;
-      if (from >= round.size || from == round.rank)
-        continue;
+      const bool counts = from < round.size && from != round.rank;
       const bool shows = hello[i].shows(round.number);
       const bool enough = shows && is_enough(round, hello[i].data(), sends_data(round.root, from));
-      begins.all = begins.all && (shows ? enough : hello[i].shows_since(round.number));
-      begins.differs = begins.differs || (shows && !enough);
+      const bool begun = shows ? enough : hello[i].shows_since(round.number);
+      begins.all = begins.all && (!counts || begun);
+      begins.differs = begins.differs || (counts && shows && !enough);
     }
   }
   begins.differs = begins.differs && round.near && is_long(round);
