@@ -63,14 +63,6 @@ struct Moving {
   Begun then;
 };
 
-/// What a block's first warp has found out about a grid's collective call while it arrived at it.
-struct Foreseen {
-  bool holds;           ///< this block has arrived last, so this is so still
-  Begun begun;          ///< the round, by the command seen meanwhile; unmet: not looked for
-  std::uint32_t number; ///< the communicator's last round's
-  std::uint32_t unread; ///< of that: see peer::Comm
-};
-
 /// One per block, in shared memory.
 struct BlockState {
   LaunchState *launch;
@@ -114,7 +106,7 @@ struct BlockState {
   /// has: handle and, in the top 16 bits, extent or size. 0: none.
   std::uint64_t known_datatype;
   unsigned long long known_comm;
-  Foreseen foreseen;
+  unsigned long long arrived; ///< as begin_to_arrive() has returned it
 };
 
 #ifdef GMPI_DEVICE_CPU
@@ -193,28 +185,26 @@ GMPI_DEVICE bool is_new_command(const BlockState &block, unsigned long long comm
   return is_after(static_cast<std::uint32_t>(command) >> command_bits, block.round);
 }
 
-/// A word that is none.
-GMPI_DEVICE unsigned long long no_command(const BlockState &block) {
-  return block.round << command_bits;
-}
-
 /// Waits for the next round's command; the block's leader calls it. Wins or loses promotions. What
 /// others have written is there once the leader has acquired: not here, where the registers that
-/// its functions have saved would be far away when they return. `loaded`: the command as it has
-/// been looked at.
-GMPI_DEVICE GridCommand await_command(BlockState &block, unsigned long long loaded) {
+/// its functions have saved would be far away when they return.
+GMPI_DEVICE GridCommand await_command(BlockState &block) {
   LaunchState &launch = *block.launch;
   bool rests = false;
   for (;;) {
+    unsigned long long loaded;
+    std::uint32_t word;
     GMPI_NO_UNROLL
-    while (!is_new_command(block, loaded)) {
+    for (;;) {
+      loaded = load_relaxed_device(&launch.command);
+      word = static_cast<std::uint32_t>(loaded);
+      if (is_new_command(block, loaded))
+        break;
       if (rests)
         doze();
       else
         relax();
-      loaded = load_relaxed_device(&launch.command);
     }
-    const auto word = static_cast<std::uint32_t>(loaded);
     block.round = word >> command_bits;
     block.result.error = static_cast<std::int32_t>(loaded >> 32);
     auto command = static_cast<GridCommand>(word & ((1u << command_bits) - 1));
@@ -234,14 +224,10 @@ GMPI_DEVICE GridCommand await_command(BlockState &block, unsigned long long load
       return GridCommand::lead;
   }
 }
-GMPI_DEVICE GridCommand await_command(BlockState &block) {
-  return await_command(block, no_command(block));
-}
 
 /// Arrives at a grid-scope call for the whole block, in two steps; the block's leader calls them,
 /// after the block's barrier. What the first returns, nobody looks at before the second: it is in
 /// flight. The second returns lead in exactly one block; in others, it has not acquired yet.
-/// `seen`: the command as it has been looked at meanwhile, or no_command().
 GMPI_DEVICE unsigned long long begin_to_arrive(BlockState &block) {
   block.living_blocks = 1;
   block.first_round = true;
@@ -252,13 +238,12 @@ GMPI_DEVICE unsigned long long begin_to_arrive(BlockState &block) {
   return add_in_flight_device(&block.launch->membership, 1);
 }
 GMPI_DEVICE bool is_last(unsigned long long before) { return is_complete(before + 1); }
-GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long before,
-                                     unsigned long long seen) {
+GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long before) {
   if (grid_blocks() == 1)
     return GridCommand::lead;
   unsigned long long now = before + 1;
   if (!is_last(before)) {
-    const GridCommand command = await_command(block, seen);
+    GridCommand command = await_command(block);
     if (command != GridCommand::lead)
       return command;
     now = load_relaxed_device(&block.launch->membership);
@@ -272,7 +257,7 @@ GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long befor
 GMPI_DEVICE GridCommand arrive(BlockState &block) {
   if (block.departed != 0 || block_threads() < 32)
     store_relaxed_device(&block.launch->lacks_threads, 1u);
-  const GridCommand command = have_arrived(block, begin_to_arrive(block), no_command(block));
+  const GridCommand command = have_arrived(block, begin_to_arrive(block));
   acquire_device();
   return command;
 }
@@ -481,6 +466,7 @@ public:
       block.parted = false;
       block.known_datatype = block.known_comm = 0;
       block.peer.round.of.comm = MPI_Comm{};
+      block.peer.round.comm = nullptr;
       for (peer::Route &route : block.routes.route)
         route.comm = MPI_Comm{};
       for (peer::Source &source : block.sources)

@@ -78,11 +78,11 @@ template <Function F> GMPI_DEVICE bool wait_for_posted(const Arguments &a) {
 /// Has a block's first warp begin a call and await what short calls wait for, between two barriers
 /// of its threads; of a grid's call, the block that makes it. Returns how far the call has come:
 /// most short ones are over. `before` is done before this block is there for the others, and
-/// `meanwhile` before all of these have come. `meet`: whether they have met for a call that each of
-/// them then carries.
-template <Function F, Scope S, class Before, class Meet, class Meanwhile, class Begin>
+/// `meanwhile` before all of these have come; `repeat`: see arrives_to_lead(). `meet`: whether they
+/// have met for a call that each of them then carries.
+template <Function F, Scope S, class Before, class Meet, class Repeat, class Meanwhile, class Begin>
 GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, Meet meet,
-                                 Meanwhile meanwhile, Begin begin) {
+                                 Repeat repeat, Meanwhile meanwhile, Begin begin) {
   constexpr bool ends = S == Scope::grid && ends_series<F>;
   const std::uint32_t threads = block_threads();
   if (__syncthreads_count(1) != static_cast<int>(threads) || threads < 32)
@@ -101,7 +101,7 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
         before();
       if (!leads && meet()) {
         now = Begun::carrying;
-      } else if (leads || arrives_to_lead<F, S>(a, now, meanwhile)) {
+      } else if (leads || arrives_to_lead<F, S>(a, now, repeat, meanwhile)) {
         now = Begun::unmet;
         if (ends && peer::is_behind_others())
           now = Begun::behind;
@@ -388,11 +388,10 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     Begun begun = Begun::unmet;                                                                    \
     if constexpr (S != Scope::thread && completes_quickly<Function::name>) {                       \
       begun = begin_together<Function::name, S>(                                                   \
-          site, a, [] {}, [] { return false; },                                                    \
-          [](unsigned long long) {                                                                 \
+          site, a, [] {}, [] { return false; }, [] { return Begun::unmet; },                       \
+          [] {                                                                                     \
             if constexpr (S == Scope::grid)                                                        \
               peer::prepare_pair();                                                                \
-            return no_command(block_state());                                                      \
           },                                                                                       \
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
       if constexpr (S == Scope::grid)                                                              \
@@ -455,6 +454,11 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     peer::describe_as_warp<Function::name, S>(a);                                                  \
+  }                                                                                                \
+  template <class = void> GMPI_NOINLINE Begun repeat_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {    \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::repeat<Function::name>(a);                                                        \
   }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun collect_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
     Arguments a{};                                                                                 \
@@ -587,19 +591,21 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
               }                                                                                    \
             return false;                                                                          \
           },                                                                                       \
-          [=](unsigned long long arrived) {                                                        \
+          [=] {                                                                                    \
+            if (context.peer != nullptr)                                                           \
+              return quick::repeat_##name(GMPI_LIST(GMPI_PASS, roles));                            \
+            if (thread_index() == 0)                                                               \
+              block_state().arrived = begin_to_arrive(block_state());                              \
+            return Begun::unmet;                                                                   \
+          },                                                                                       \
+          [=] {                                                                                    \
             if (context.peer == nullptr)                                                           \
-              return no_command(block_state());                                                    \
+              return;                                                                              \
             if constexpr (collects)                                                                \
               if (!peer::is_described<Function::name, S>(a))                                       \
                 quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                            \
             if constexpr (receives)                                                                \
               peer::prepare_to_receive<S>(a.comm, a.source);                                       \
-            if constexpr (collects && S == Scope::grid) {                                          \
-              peer::foresee<Function::name>(a);                                                    \
-              return peer::watch_others<Function::name>(arrived);                                  \
-            }                                                                                      \
-            return no_command(block_state());                                                      \
           },                                                                                       \
           [=] {                                                                                    \
             if constexpr (S == Scope::grid)                                                        \
@@ -801,11 +807,8 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
   a.requests = requests;
   a.statuses = statuses;
   Begun begun = begin_together<Function::Waitall, Scope::grid>(
-      site, a, [] {}, [] { return false; },
-      [](unsigned long long) {
-        peer::prepare_pair();
-        return no_command(block_state());
-      },
+      site, a, [] {}, [] { return false; }, [] { return Begun::unmet; },
+      [] { peer::prepare_pair(); },
       [] { return end_with_nobody<Function::Waitall, Scope::grid>(Arguments{}); });
   while (begun == Begun::sharing)
     begun = peer::carry_wide() == Begun::sent

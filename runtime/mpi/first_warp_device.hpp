@@ -139,33 +139,43 @@ constexpr bool ends_series =
     F == Function::Isend || F == Function::Irecv || F == Function::Wait || F == Function::Waitall;
 
 /// Arrives at a grid's call, for the block. Returns whether the block is to make it, or to wait for
-/// its round; else `begun` says how far it has come. `meanwhile` begins before the other blocks
-/// have come; it is given what begin_to_arrive() returns, and returns what it has seen. (All of
-/// this is part of the kernel: where functions are called, their registers are saved, and a fence
-/// waits for that.)
-template <Function F, Scope S, class Meanwhile>
-GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Meanwhile meanwhile) {
+/// its round; else `begun` says how far it has come. `repeat` arrives at a collective call, and may
+/// carry it out. `meanwhile` needs nothing of the other blocks. (All of this is part of the kernel:
+/// where functions are called, their registers are saved, and a fence waits for that; and a call
+/// waits for all that is in flight.)
+template <Function F, Scope S, class Repeat, class Meanwhile>
+GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Repeat repeat,
+                                 Meanwhile meanwhile) {
   if constexpr (S != Scope::grid) {
-    meanwhile(0ull);
+    meanwhile();
     return true;
   } else {
     BlockState &block = block_state();
     unsigned long long arrived = 0;
-    if (thread_index() == 0)
+    if constexpr (kind_of(F) == Kind::collective) {
+      begun = repeat();
+      if (thread_index() == 0) {
+        if (begun == Begun::unmet)
+          arrived = block.arrived;
+        else if (block.command != GridCommand::lead)
+          acquire_device();
+      }
+      if (begun != Begun::unmet)
+        return false;
+    } else if (thread_index() == 0) {
       arrived = begin_to_arrive(block);
-    const unsigned long long seen = meanwhile(arrived);
+    }
+    meanwhile();
     auto now = Begun::unmet; // it goes on
     if (thread_index() == 0) {
-      const GridCommand command = have_arrived(block, arrived, seen);
+      const GridCommand command = have_arrived(block, arrived);
       block.command = command;
       if (command != GridCommand::lead) {
         if constexpr (ends_series<F>)
           block.series.end(); // who makes the call has made those
         if (is_to_acquire(command, block))
           acquire_device();
-        if (kind_of(F) == Kind::collective && command == GridCommand::await)
-          now = block.foreseen.begun;
-        else
+        if (kind_of(F) != Kind::collective || command != GridCommand::await)
           now = begun_by_another<F>(command, block, a);
       }
     }

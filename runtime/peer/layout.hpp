@@ -124,11 +124,14 @@ GMPI_HOST_DEVICE inline std::uint64_t *packet_at(std::uint64_t *ring, unsigned l
 /// of a rank's rounds: [round_places][size][round_packets].
 GMPI_HOST_DEVICE inline std::uint64_t *part_of_round(std::uint64_t *memory, std::uint32_t round,
                                                      int size, int from) {
-  return memory + (std::size_t(round % round_places) * size + from) * round_packets * packet_words;
+  const auto place = round % round_places * static_cast<std::uint32_t>(size) +
+                     static_cast<std::uint32_t>(from);
+  return memory + place * (round_packets * packet_words); // (in 32 bits: kernels take their time)
 }
 GMPI_HOST_DEVICE constexpr std::size_t words_of_rounds(std::uint32_t ranks) {
   return std::size_t(round_places) * ranks * round_packets * packet_words;
 }
+static_assert(words_of_rounds(max_peers) < 1ull << 32);
 /// And the places of pieces, which lie behind that: [PiecePlace][ranks][piece_places] bundles.
 GMPI_HOST_DEVICE constexpr std::size_t words_of_pieces(std::uint32_t ranks) {
   return 2 * std::size_t(ranks) * piece_places(ranks) * bundle_packets * packet_words;

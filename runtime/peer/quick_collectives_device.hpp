@@ -105,139 +105,49 @@ template <Function F> GMPI_DEVICE Begun await_round(std::uint32_t lane, std::uin
   return receives ? Begun::answered : Begun::over;
 }
 
-// --- seen before all blocks have come ---
-
-/// Whether this rank's part is read early, as it lies in the first thread's own memory.
-GMPI_DEVICE bool keeps_own(const Round &round, const void *in) {
-  return round.in != nullptr && is_local(in) && is_in_eights(in) && round.bytes % packet_bytes == 0;
+/// Where a call's data lies.
+template <Function F> GMPI_DEVICE Buffers places_of(const Arguments &a) {
+  return buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); });
 }
 
-/// Whether each lane can look for the one packet of a rank that its block is to wait for by itself.
-template <Function F> GMPI_DEVICE bool is_to_be_watched(const Round &round) {
+// --- a round that a warp carries ---
+
+/// What a warp has found out before it begins a round.
+struct Start {
+  std::uint32_t number; ///< the communicator's last round's
+  std::uint32_t unread; ///< of that: see Comm
+  bool holds;           ///< none has been begun since
+  std::uint64_t own;    ///< of this rank's data, what this lane's packet carries
+};
+
+/// Carries a round, with a packet in each lane. Leaves it to the general way, begun, where the
+/// others do not come soon. `by_each`: the grid's other blocks wait for it by themselves. A warp,
+/// whole.
+template <Function F, Scope S, class Combine>
+GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, Combine combine) {
   constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
-  return round.way == Way::by_warp && round.by_each && round.bytes <= packet_bytes &&
-         round.size <= 32 && (!reduces || round.common);
-}
-
-/// Waits for a command and, at the same time, for what the call's round brings to a block that
-/// waits for it by itself, should the command be to do so: see await_round(). A warp, whole. (No
-/// function is called here.)
-template <Function F> GMPI_NOINLINE unsigned long long watch_round() {
-  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
-  constexpr unsigned patience = 4096;
-  BlockState &block = block_state();
-  Round &round = block.peer.round;
-  const unsigned long long *const command = &block.launch->command;
-  const std::uint32_t lane = lane_index();
-  const int from = static_cast<int>(lane), size = round.size, root = round.root;
-  const std::uint32_t number = block.foreseen.number + 1;
-  const bool receives = F != Function::Barrier && round.out != nullptr && round.bytes != 0;
-  const bool data = receives && (reduces || from == root);
-  const bool looks = from < size && (data || from != round.rank);
-  const std::uint64_t *const at =
-      part_of_round(memory_of(round, round.rank), number, size, looks ? from : 0) +
-      (data ? packet_words : 0);
-  unsigned long long loaded;
-  std::uint64_t value = 0;
-  GMPI_NO_UNROLL
-  for (unsigned turns = 0;; ++turns) {
-    loaded = load_relaxed_device(command); // lane 0's counts
-    const Packet packet = Packet::load(at);
-    const bool is_new = lane == 0 && is_new_command(block, loaded);
-    const bool there = !looks || (data ? packet.shows(number) : packet.shows_since(number));
-    if (__any_sync(whole_warp, is_new)) {
-      constexpr std::uint32_t mask = (1u << command_bits) - 1;
-      const bool awaits =
-          (static_cast<std::uint32_t>(loaded) & mask) == std::uint32_t(GridCommand::await) &&
-          loaded >> 32 == number;
-      if (of_lane(std::uint32_t(awaits), 0) == 0)
-        return loaded;
-      if (__all_sync(whole_warp, there)) {
-        value = packet.data();
-        break;
-      }
-    } else {
-      turns = 0;
-    }
-    turns < patience ? relax() : doze();
-  }
-  if (receives) {
-    const int first = reduces ? 0 : root, last = reduces ? size - 1 : root;
-    const std::uint64_t own = value;
-    value = of_lane(own, static_cast<std::uint32_t>(first));
-    GMPI_NO_UNROLL
-    for (int rank = first + 1; rank <= last; ++rank)
-      value = reduce_common(round.datatype, value, of_lane(own, static_cast<std::uint32_t>(rank)));
-  }
-  if (lane == 0) {
-    if (receives)
-      own_words(block)[0] = value;
-    end_awaited(block, number);
-    block.foreseen.begun =
-        round.out != nullptr && F != Function::Barrier ? Begun::answered : Begun::over;
-  }
-  return loaded;
-}
-
-/// What a block's first warp sees of the command that it waits for while it waits for a described
-/// call's round, too; block.foreseen says how far that has come. `arrived`: see begin_to_arrive().
-template <Function F> GMPI_DEVICE unsigned long long watch_others(unsigned long long arrived) {
-  BlockState &block = block_state();
-  if (block.peer.round.by_each) {
-    const bool last = of_lane(std::uint32_t(is_last(arrived)), 0) != 0;
-    if (last && lane_index() == 0)
-      block.foreseen.holds = true;
-    if (!last && is_to_be_watched<F>(block.peer.round))
-      return watch_round<F>();
-  }
-  return no_command(block);
-}
-
-/// A round that a warp carries. Leaves it to the general way, begun, where the others do not come
-/// soon.
-template <Function F, Scope S, bool by_each, class Combine>
-GMPI_DEVICE Begun exchange_as_warp(const void *in, void *out, Combine combine) {
-  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  constexpr bool has_data = F != Function::Barrier;
   constexpr int patience = 4096;
   State &state = *context.peer;
-  Share &share = block_state().peer;
-  Round &round = share.round;
-  const std::uint32_t lane = thread_index();
-  constexpr bool has_data = F != Function::Barrier;
+  BlockState &block = block_state();
+  Round &round = block.peer.round;
+  const std::uint32_t lane = lane_index();
   const std::uint32_t bytes = has_data ? round.bytes : 0;
   const std::uint32_t packets = 1 + (bytes + packet_bytes - 1) / packet_bytes;
   const bool sends = has_data && round.in != nullptr, receives = has_data && round.out != nullptr;
   const int rank = round.rank, size = round.size, root = round.root;
   std::uint64_t *const mine = memory_of(round, rank);
   std::uint32_t *const last = &round.comm->round.its.number;
-  std::uint32_t unread, number, before = 0;
-  std::uint64_t own = 0;
-  const bool foreseen = by_each && block_state().foreseen.holds;
-  if (foreseen) {
-    unread = block_state().foreseen.unread;
-    number = block_state().foreseen.number;
-  } else { // (what is loaded here needs nothing of each other)
-    unread = load_relaxed_device(&round.comm->unread);
-    number = load_relaxed_device(last);
-  }
-  if (foreseen && keeps_own(round, in))
-    own = lane != 0 && lane < packets ? own_words(block_state())[lane - 1] : 0;
-  else
-    own = sends ? load_lane(in, bytes, lane, 1) : 0;
-  if constexpr (by_each) { // others may go on to calls of their own: they find it there
+  std::uint32_t number = start.number, before = number;
+  if (S == Scope::grid && by_each) { // others may go on to calls of their own: they find it there
     before = lane == 0 ? add_in_flight_device(last, 1) : 0;
-    if (!foreseen)
+    if (!start.holds)
       number = of_lane(before, 0);
   }
   ++number;
-  await_readers(*round.comm, unread);
+  await_readers(*round.comm, start.unread);
   __syncwarp();
-  if (lane == 0) {
-    if (!by_each)
-      *last = number;
-    if (sends)
-      own = packets - 1; // as write_hello() says
-  }
+  const std::uint64_t own = lane == 0 && sends ? packets - 1 : start.own; // as write_hello() says
   const int not_to = by_each && reduces ? -1 : rank; // the other blocks find it in its own place
   if (lane < (sends ? packets : 1))
     GMPI_NO_UNROLL
@@ -248,7 +158,9 @@ GMPI_DEVICE Begun exchange_as_warp(const void *in, void *out, Combine combine) {
   if (lane == 0) {
     note_number(round, number);
     if (by_each)
-      let_others_await(block_state(), round);
+      let_others_await(block, round);
+    else
+      *last = number;
     count_call(state, sends ? bytes : 0);
   }
   std::uint64_t value = 0;
@@ -300,37 +212,41 @@ GMPI_DEVICE Begun exchange_as_warp(const void *in, void *out, Combine combine) {
   store_lane<S>(out, received, lane, 1, value);
   __syncwarp();
   if (lane == 0) {
-    if (before + 1 != number && foreseen)
+    block.peer.result.bytes = received;
+    if (S != Scope::grid || !by_each) {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    } else if (start.holds && before + 1 != number) {
       __trap(); // another has begun a round since, as none can
-    share.result.bytes = received;
-    prepare_end<S>();
-    tell_end_of_call<S>();
+    }
   }
   return receives && is_local(out) ? Begun::answered : Begun::over;
 }
 
+/// The same of a call for which nothing has been found out yet.
 template <Function F, Scope S, class Combine>
-GMPI_DEVICE Begun exchange_quickly(const void *in, void *out, Combine combine) {
+GMPI_DEVICE Begun exchange_quickly(const Arguments &a, Combine combine) {
   const BlockState &block = block_state();
-  if constexpr (S == Scope::grid)
-    if (block.peer.round.by_each && block.living_blocks > 1)
-      return exchange_as_warp<F, S, true>(in, out, combine);
-  return exchange_as_warp<F, S, false>(in, out, combine);
+  const Round &round = block.peer.round;
+  const Buffers places = places_of<F>(a);
+  const bool by_each = S == Scope::grid && round.by_each && block.living_blocks > 1;
+  Start start{}; // (what is loaded here needs nothing of each other)
+  start.unread = load_relaxed_device(&round.comm->unread);
+  start.number = load_relaxed_device(&round.comm->round.its.number);
+  start.own = round.in != nullptr ? load_lane(places.in, round.bytes, lane_index(), 1) : 0;
+  return exchange_as_warp<F, S>(start, places.out, by_each, combine);
 }
-
-/// Where a call's data lies.
-template <Function F> GMPI_DEVICE Buffers places_of(const Arguments &a) {
-  return buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); });
+template <Function F, Scope S> GMPI_DEVICE Begun exchange_common(const Arguments &a) {
+  return exchange_quickly<F, S>(
+      a, [number = block_state().peer.round.datatype](std::uint64_t left, std::uint64_t right) {
+        return reduce_common(number, left, right);
+      });
 }
-
-/// The same of an uncommon reduction.
 template <Function F, Scope S> GMPI_DEVICE Begun exchange_uncommon(const Arguments &a) {
   const Round &round = block_state().peer.round;
-  const Buffers places = places_of<F>(a);
-  return exchange_quickly<F, S>(places.in, places.out,
-                                [&](std::uint64_t left, std::uint64_t right) {
-                                  return reduce(round.reduction, round.datatype, left, right);
-                                });
+  return exchange_quickly<F, S>(a, [&](std::uint64_t left, std::uint64_t right) {
+    return reduce(round.reduction, round.datatype, left, right);
+  });
 }
 
 template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
@@ -453,34 +369,120 @@ template <Function F, Scope S> GMPI_DEVICE void describe_as_warp(const Arguments
     block_state().peer.round.of = origin_of<F, S>(a);
   __syncwarp();
 }
-/// Finds out what a block needs to know that makes the grid's call, if each of its blocks may await
-/// the round by itself. This takes a trip to memory, so while all the blocks arrive: but for
-/// blocks' and threads' own calls, of which those before this one are over when the last has
-/// arrived, nobody begins rounds of the communicator meanwhile. A warp, whole.
-template <Function F> GMPI_DEVICE void foresee(const Arguments &a) {
-  const void *const in = places_of<F>(a).in;
+/// Waits for a command and, at the same time, for what round number `number` brings to a block that
+/// waits for it by itself, should the command be to do so; each lane for a rank's only packet.
+/// Returns unmet where the command is another. A warp, whole.
+template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  constexpr unsigned patience = 4096;
   BlockState &block = block_state();
-  const Round &round = block.peer.round;
+  Round &round = block.peer.round;
+  const unsigned long long *const command = &block.launch->command;
   const std::uint32_t lane = lane_index();
-  if (lane == 0) {
-    block.foreseen.holds = false;
-    block.foreseen.begun = Begun::unmet;
-  }
-  if (round.way != Way::by_warp || !round.by_each)
-    return;
-  if (lane == 0) { // (under way together)
-    const std::uint32_t number = load_relaxed_device(&round.comm->round.its.number);
-    const std::uint32_t unread = load_relaxed_device(&round.comm->unread);
-    if (F != Function::Barrier && keeps_own(round, in)) {
-      const auto *const own = static_cast<const std::uint64_t *>(in);
-      GMPI_NO_UNROLL
-      for (std::uint32_t i = 0; i < round.bytes / packet_bytes; ++i)
-        own_words(block)[i] = own[i];
+  const int from = static_cast<int>(lane), size = round.size, root = round.root;
+  const bool receives = F != Function::Barrier && round.out != nullptr;
+  const bool data = receives && round.bytes != 0 && (reduces || from == root);
+  const bool looks = from < size && (data || from != round.rank);
+  const std::uint64_t *const at =
+      part_of_round(memory_of(round, round.rank), number, size, looks ? from : 0) +
+      (data ? packet_words : 0);
+  const std::uint64_t wanted = command_word(0, GridCommand::await, static_cast<int>(number));
+  constexpr unsigned long long any_round = ((1ull << 32) - 1) >> command_bits << command_bits;
+  unsigned long long loaded;
+  std::uint64_t value;
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0;; ++turns) {
+    loaded = load_relaxed_device(command); // lane 0's counts
+    const Packet packet = Packet::load(at);
+    const bool there = !looks | (data ? packet.shows(number) : packet.shows_since(number));
+    const bool is_new = lane == 0 && is_new_command(block, loaded);
+    value = packet.data();
+    if (__any_sync(whole_warp, is_new)) {
+      if (of_lane(std::uint32_t((loaded & ~any_round) == wanted), 0) == 0)
+        return Begun::unmet;
+      if (__all_sync(whole_warp, there))
+        break;
+    } else {
+      turns = 0;
     }
-    block.foreseen.number = number;
-    block.foreseen.unread = unread;
+    turns < patience ? relax() : doze();
   }
-  __syncwarp();
+  if (data) {
+    const std::uint64_t part = value;
+    value = of_lane(part, static_cast<std::uint32_t>(reduces ? 0 : root));
+    if constexpr (reduces)
+      GMPI_NO_UNROLL
+    for (int rank = 1; rank < size; ++rank)
+      value = reduce_common(round.datatype, value, of_lane(part, static_cast<std::uint32_t>(rank)));
+  }
+  if (lane == 0) {
+    if (data)
+      own_words(block)[0] = value;
+    block.round = static_cast<std::uint32_t>(loaded) >> command_bits;
+    block.command = GridCommand::await;
+    end_awaited(block, number);
+  }
+  return receives ? Begun::answered : Begun::over;
+}
+
+/// Arrives at a grid's call and, where it is the same as this block's last one, and short, carries
+/// it out: what it needs is found out while its arrival, and the others', is under way. Returns
+/// unmet where it has but arrived; block.arrived says what begin_to_arrive() does. A warp, whole.
+template <Function F> GMPI_DEVICE Begun repeat(const Arguments &a) {
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  constexpr bool has_data = F != Function::Barrier;
+  enum : std::uint32_t { others_come, is_alone, others_wait };
+  BlockState &block = block_state();
+  Round &round = block.peer.round;
+  const std::uint32_t lane = lane_index();
+  const Buffers places = places_of<F>(a);
+  unsigned long long before = 0;
+  if (lane == 0)
+    before = begin_to_arrive(block);
+  // But for blocks' and threads' own calls, of which those before this one are over when the last
+  // block has arrived, nobody begins rounds of the communicator meanwhile.
+  Start start{};
+  if (const Comm *const comm = round.comm; comm != nullptr) {
+    start.number = load_relaxed_device(&comm->round.its.number);
+    start.unread = load_relaxed_device(&comm->unread);
+  }
+  const bool same = is_described<F, Scope::grid>(a);
+  const bool own = has_data && round.in != nullptr && is_local(places.in);
+  if (same && round.way == Way::by_warp && (!reduces || round.common)) {
+    if (own)
+      start.own = load_own(places.in, round.bytes, lane, 1);
+    const std::uint32_t living = static_cast<std::uint32_t>(before) + 1;
+    const std::uint32_t all = of_lane(std::uint32_t(!is_last(before) ? others_come
+                                                    : living == 1    ? is_alone
+                                                                     : others_wait),
+                                      0);
+    if (all != others_come) {
+      if (lane == 0) {
+        if (grid_blocks() > 1)
+          acquire_device();
+        block.living_blocks = living;
+        block.command = GridCommand::lead;
+      }
+      __syncwarp();
+      const std::uint32_t at = (lane - 1) * packet_bytes;
+      if (has_data && round.in != nullptr && !own && lane != 0 && at < round.bytes)
+        start.own = load_data(round.in + at, round.bytes - at);
+      start.holds = true;
+      return exchange_as_warp<F, Scope::grid>(
+          start, places.out, round.by_each && all == others_wait,
+          [number = round.datatype](std::uint64_t left, std::uint64_t right) {
+            return reduce_common(number, left, right);
+          });
+    }
+    if (round.by_each && round.bytes <= packet_bytes && round.size <= 32) {
+      const Begun begun = watch_round<F>(start.number + 1);
+      if (begun != Begun::unmet)
+        return begun;
+    }
+  }
+  if (lane == 0)
+    block.arrived = before;
+  return Begun::unmet;
 }
 
 /// Whether a call may be one that all blocks of a grid carry, each by itself: then this has to be
@@ -528,15 +530,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun collect_quickly(const Arguments
   // Where all blocks are there, but have not met for it, they are asked for help.
   if (way == Way::general || (way == Way::all_blocks && block.living_blocks == grid_blocks()))
     return Begun::nothing;
-  if (way == Way::by_warp) {
-    const Buffers places = places_of<F>(a);
-    return !round.common ? Begun::exchanging
-                         : exchange_quickly<F, S>(
-                               places.in, places.out,
-                               [number = round.datatype](std::uint64_t l, std::uint64_t r) {
-                                 return reduce_common(number, l, r);
-                               });
-  }
+  if (way == Way::by_warp)
+    return round.common ? exchange_common<F, S>(a) : Begun::exchanging;
   if (lane_index() == 0)
     begin_number(*round.comm, round);
   return Begun::carrying;
