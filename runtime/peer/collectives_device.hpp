@@ -12,11 +12,11 @@
 namespace gmpi::device::peer {
 
 /// What a rank does in a collective call; `root`: below 0 where there is none.
-GMPI_DEVICE bool sends_part(const Comm &comm, bool broadcast, bool reduces, int root) {
-  return reduces || (broadcast && comm.rank == root);
+GMPI_DEVICE bool sends_part(int rank, bool broadcast, bool reduces, int root) {
+  return reduces || (broadcast && rank == root);
 }
-GMPI_DEVICE bool receives_parts(const Comm &comm, bool broadcast, bool reduces, int root) {
-  return reduces ? root < 0 || comm.rank == root : broadcast && comm.rank != root;
+GMPI_DEVICE bool receives_parts(int rank, bool broadcast, bool reduces, int root) {
+  return reduces ? root < 0 || rank == root : broadcast && rank != root;
 }
 
 /// Of `bytes` bytes at `data`: packets that are eight of them at an address for such.
@@ -269,8 +269,8 @@ GMPI_NOINLINE void collective(Team team, Call call, Comm &comm, const void *send
                               void *receive_data, std::uint64_t bytes, int root,
                               Reduction reduction, Number datatype, bool begun) {
   bool broadcast = call.function == Function::Bcast, reduces = reduction != Reduction::none;
-  bool sends = sends_part(comm, broadcast, reduces, root);
-  bool receives = receives_parts(comm, broadcast, reduces, root);
+  bool sends = sends_part(comm.rank, broadcast, reduces, root);
+  bool receives = receives_parts(comm.rank, broadcast, reduces, root);
   auto *in = static_cast<const unsigned char *>(send_data);
   auto *out = static_cast<unsigned char *>(receive_data);
   constexpr bool team_of_many = Team::scope != Scope::thread;

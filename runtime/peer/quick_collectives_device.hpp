@@ -84,7 +84,7 @@ template <Function F> GMPI_DEVICE Begun await_round(std::uint32_t lane, std::uin
             break;
           const std::uint64_t part = await(place(from, packet), false, parts[i]);
           value = from == first ? part
-                  : common      ? reduce_common(round.datatype, value, part)
+                  : common      ? reduce_common(round.reduction, round.datatype, value, part)
                                 : reduce(round.reduction, round.datatype, value, part);
         }
       }
@@ -237,16 +237,12 @@ GMPI_DEVICE Begun exchange_quickly(const Arguments &a, Combine combine) {
   return exchange_as_warp<F, S>(start, places.out, by_each, combine);
 }
 template <Function F, Scope S> GMPI_DEVICE Begun exchange_common(const Arguments &a) {
-  return exchange_quickly<F, S>(
-      a, [number = block_state().peer.round.datatype](std::uint64_t left, std::uint64_t right) {
-        return reduce_common(number, left, right);
-      });
+  const Round &round = block_state().peer.round;
+  return exchange_quickly<F, S>(a, Combine<true>{round.reduction, round.datatype});
 }
 template <Function F, Scope S> GMPI_DEVICE Begun exchange_uncommon(const Arguments &a) {
   const Round &round = block_state().peer.round;
-  return exchange_quickly<F, S>(a, [&](std::uint64_t left, std::uint64_t right) {
-    return reduce(round.reduction, round.datatype, left, right);
-  });
+  return exchange_quickly<F, S>(a, Combine<false>{round.reduction, round.datatype});
 }
 
 template <Scope S> GMPI_DEVICE Way way_of(const Buffers &buffers) {
@@ -351,14 +347,26 @@ template <Function F, Scope S> GMPI_DEVICE Round::Of origin_of(const Arguments &
           places.out, a.count,
           a.root,     static_cast<std::uint32_t>(F) | static_cast<std::uint32_t>(S) << 16};
 }
-/// Whether the block has made the same call before: then it is described. A warp, whole. (Part of
-/// the kernel: a call of a function would wait for this block's arrival.)
+/// Whether the block has made the same call before, be it with another root: then it is described.
+/// A warp, whole. (Part of the kernel: a call of a function would wait for this block's arrival.)
 template <Function F, Scope S> GMPI_DEVICE bool is_described(const Arguments &a) {
-  const Round::Of of = origin_of<F, S>(a), last = block_state().peer.round.of;
+  Round &round = block_state().peer.round;
+  const Round::Of of = origin_of<F, S>(a), last = round.of;
   // (All of it is looked at: each branch would wait for its own.)
   const bool same = (last.comm == of.comm) & (last.datatype == of.datatype) & (last.op == of.op) &
                     (last.in == of.in) & (last.out == of.out) & (last.count == of.count) &
-                    (last.root == of.root) & (last.function == of.function);
+                    (last.function == of.function);
+  if constexpr (F == Function::Bcast || F == Function::Reduce) {
+    const bool turns = same && last.root != of.root && 0 <= of.root && of.root < round.size &&
+                       round.way != Way::elsewhere;
+    if (turns && lane_index() == 0) {
+      turn_round<F>(round, of.in, of.out, of.root);
+      round.by_each = S == Scope::grid && may_be_awaited_by_each(round);
+      round.of.root = of.root;
+    }
+    __syncwarp();
+    return of_lane(std::uint32_t(same && (last.root == of.root || turns)), 0) != 0;
+  }
   return of_lane(std::uint32_t(same), 0) != 0; // each thread's own memory may lie elsewhere
 }
 /// Finds out, for all calls like it. A warp, whole.
@@ -413,7 +421,8 @@ template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
     if constexpr (reduces)
       GMPI_NO_UNROLL
     for (int rank = 1; rank < size; ++rank)
-      value = reduce_common(round.datatype, value, of_lane(part, static_cast<std::uint32_t>(rank)));
+      value = reduce_common(round.reduction, round.datatype, value,
+                            of_lane(part, static_cast<std::uint32_t>(rank)));
   }
   if (lane == 0) {
     if (data)
@@ -468,11 +477,9 @@ template <Function F> GMPI_DEVICE Begun repeat(const Arguments &a) {
       if (has_data && round.in != nullptr && !own && lane != 0 && at < round.bytes)
         start.own = load_data(round.in + at, round.bytes - at);
       start.holds = true;
-      return exchange_as_warp<F, Scope::grid>(
-          start, places.out, round.by_each && all == others_wait,
-          [number = round.datatype](std::uint64_t left, std::uint64_t right) {
-            return reduce_common(number, left, right);
-          });
+      return exchange_as_warp<F, Scope::grid>(start, places.out,
+                                              round.by_each && all == others_wait,
+                                              Combine<true>{round.reduction, round.datatype});
     }
     if (round.by_each && round.bytes <= packet_bytes && round.size <= 32) {
       const Begun begun = watch_round<F>(start.number + 1);

@@ -109,13 +109,33 @@ GMPI_OUT_OF_LINE std::uint64_t reduce(Reduction reduction, Number number, std::u
 /// registers, which takes longer than such a round's data does.
 GMPI_DEVICE bool is_common(Reduction reduction, Number number) {
   return reduction == Reduction::none ||
-         (reduction == Reduction::sum &&
+         ((reduction == Reduction::sum || reduction == Reduction::max ||
+           reduction == Reduction::min) &&
           (number == Number::float32 || number == Number::float64 || number == Number::int32));
 }
-GMPI_DEVICE std::uint64_t reduce_common(Number number, std::uint64_t a, std::uint64_t b) {
-  return number == Number::float64   ? reduce_each<double>(Reduction::sum, a, b)
-         : number == Number::float32 ? reduce_each<float>(Reduction::sum, a, b)
-                                     : reduce_each<std::int32_t>(Reduction::sum, a, b);
+/// (Without a branch for each.)
+template <class T>
+GMPI_DEVICE std::uint64_t reduce_each_common(Reduction reduction, std::uint64_t a,
+                                             std::uint64_t b) {
+  constexpr int count = 8 / sizeof(T);
+  T left[count], right[count];
+  memcpy(left, &a, 8);
+  memcpy(right, &b, 8);
+  GMPI_UNROLL
+  for (int i = 0; i < count; ++i) {
+    const T sum = static_cast<T>(left[i] + right[i]);
+    const bool second = reduction == Reduction::max ? left[i] < right[i] : right[i] < left[i];
+    const T one = second ? right[i] : left[i];
+    left[i] = reduction == Reduction::sum ? sum : one;
+  }
+  memcpy(&a, left, 8);
+  return a;
+}
+GMPI_DEVICE std::uint64_t reduce_common(Reduction reduction, Number number, std::uint64_t a,
+                                        std::uint64_t b) {
+  return number == Number::float64   ? reduce_each_common<double>(reduction, a, b)
+         : number == Number::float32 ? reduce_each_common<float>(reduction, a, b)
+                                     : reduce_each_common<std::int32_t>(reduction, a, b);
 }
 
 /// How parts are combined; `common`: as is_common() says.
@@ -124,7 +144,7 @@ template <bool common> struct Combine {
   Number number;
 
   GMPI_DEVICE std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const {
-    return common ? reduce_common(number, a, b) : reduce(reduction, number, a, b);
+    return common ? reduce_common(reduction, number, a, b) : reduce(reduction, number, a, b);
   }
 };
 

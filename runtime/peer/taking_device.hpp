@@ -63,26 +63,34 @@ template <Function F> GMPI_DEVICE bool takes(const Arguments &a) {
   return comm != nullptr && takes<F>(*comm, a, buffers_of(F, a, message_bytes));
 }
 
+/// What is otherwise in a call that has another root: `root` is below 0 where it has none. One
+/// thread.
+template <Function F>
+GMPI_DEVICE void turn_round(Round &round, const void *in, void *out, int root) {
+  constexpr bool broadcast = F == Function::Bcast;
+  constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+  const bool sends = sends_part(round.rank, broadcast, reduces, root);
+  const bool receives = receives_parts(round.rank, broadcast, reduces, root);
+  round.in = sends ? static_cast<const unsigned char *>(in) : nullptr;
+  round.out = receives ? static_cast<unsigned char *>(out) : nullptr;
+  round.root = broadcast ? root : -1;
+  round.wants = broadcast ? -1 : root;
+}
+
 /// This rank's part in a collective call. A warp, or one thread.
 template <Function F>
 GMPI_DEVICE void describe_round(Comm &comm, const Arguments &a, const Buffers &buffers,
                                 Round &round, std::uint32_t lane, std::uint32_t lanes) {
-  constexpr bool broadcast = F == Function::Bcast;
   constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
-  const int root = broadcast || F == Function::Reduce ? a.root : -1;
-  const bool sends = sends_part(comm, broadcast, reduces, root);
-  const bool receives = receives_parts(comm, broadcast, reduces, root);
   note_comm(round, comm, lane, lanes);
   if (lane != 0)
     return;
-  round.in = sends ? static_cast<const unsigned char *>(buffers.in) : nullptr;
-  round.out = receives ? static_cast<unsigned char *>(buffers.out) : nullptr;
+  turn_round<F>(round, buffers.in, buffers.out,
+                F == Function::Bcast || F == Function::Reduce ? a.root : -1);
   round.bytes = static_cast<std::uint32_t>(buffers.in_bytes); // where that is all
   round.length = buffers.in_bytes;
   round.low = 0;
   round.high = pieces_of(round.length);
-  round.root = broadcast ? root : -1;
-  round.wants = broadcast ? -1 : root;
   round.reduction = reduces ? reduction_of(a.op) : Reduction::none;
   round.datatype = reduces ? look_up(a.datatype).number : Number::none;
   round.common = is_common(round.reduction, round.datatype);

@@ -1,4 +1,4 @@
-// Collective calls that all blocks of a grid carry, from kernel to kernel: around every limit of length,
+// Collective calls of a grid, from kernel to kernel: around every limit of length, in each thread's own memory,
 // often one after the other, between calls of other scopes and of other launches, with threads and blocks
 // that have left, and while another rank comes late and waits for a message first.
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
@@ -105,6 +105,62 @@ __global__ void some_leave(int *data, int *got, int count, int rank, int size, i
   }
 }
 
+/// Short calls on each thread's own memory, the same ones again and again: roots take turns, one block's own
+/// calls come between, and a block leaves. What blocks have written, barriers show the others.
+__global__ void own_memory(int *data, int rank, int size, int leaver, int *wrong) {
+  int bad = 0;
+  for (int step = 0; step < 12; ++step) {
+    if (step == 8 && blockIdx.x == leaver)
+      break;
+    double mine = rank + step + 0.5, sum = -1, most = -1;
+#pragma gmpi scope(grid)
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    bad += sum != size * (step + 0.5) + size * (size - 1) / 2;
+#pragma gmpi scope(grid)
+    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    bad += most != size - 1 + step + 0.5;
+    int pair[2] = {rank - step, step - rank}, least[2] = {};
+#pragma gmpi scope(grid)
+    MPI_Allreduce(pair, least, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    bad += least[0] != -step || least[1] != step - size + 1;
+    float seven[7], product[7] = {};
+    for (int i = 0; i < 7; ++i)
+      seven[i] = i + 1;
+#pragma gmpi scope(grid)
+    MPI_Allreduce(seven, product, 7, MPI_FLOAT, MPI_PROD, MPI_COMM_WORLD);
+    for (int i = 0; i < 7; ++i) {
+      float wanted = 1;
+      for (int k = 0; k < size; ++k)
+        wanted *= i + 1;
+      bad += product[i] != wanted;
+    }
+    const int root = step % size;
+    int word = rank == root ? step : -1, all = -1;
+#pragma gmpi scope(grid)
+    MPI_Bcast(&word, 1, MPI_INT, root, MPI_COMM_WORLD);
+    bad += word != step;
+#pragma gmpi scope(grid)
+    MPI_Reduce(&word, &all, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+    bad += all != (rank == root ? size * step : -1);
+    if (threadIdx.x == 0)
+      data[blockIdx.x] = step;
+#pragma gmpi scope(grid)
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < gridDim.x; ++i)
+      bad += i != leaver && reinterpret_cast<volatile int *>(data)[i] != step;
+#pragma gmpi scope(grid)
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (step % 3 == 1 && blockIdx.x == step % (gridDim.x - 1)) {
+      word = rank;
+#pragma gmpi scope(block)
+      MPI_Allreduce(MPI_IN_PLACE, &word, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      bad += word != size * (size - 1) / 2;
+    }
+  }
+  if (bad != 0)
+    atomicAdd(wrong, bad);
+}
+
 /// Two launches at once take turns with the same communicator: whose turn it is, `turn` says.
 __global__ void every_launch(int *data, int *got, int count, int rank, int size, unsigned *turn,
                              unsigned its, int *wrong) {
@@ -186,6 +242,11 @@ int main(int argc, char **argv) {
                                                test::size, turn.data(), its, wrong.data());
     done("every launch", count, 3);
   }
+  for (int leaver : {-1, 3})
+    for (int threads : {64, 16}) {
+      own_memory<<<4, threads>>>(data.data(), test::rank, test::size, leaver, wrong.data());
+      done("own memory", leaver, 4);
+    }
   for (int count : {1, 1000, 20000}) {
     if (test::rank != 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
