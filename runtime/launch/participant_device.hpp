@@ -107,6 +107,9 @@ struct BlockState {
   std::uint64_t known_datatype;
   unsigned long long known_comm;
   unsigned long long arrived; ///< as begin_to_arrive() has returned it
+  static constexpr std::uint32_t recent_rounds = 4;
+  peer::Round
+      recent[recent_rounds]; ///< of collective calls: peer.round, as they have been described
 };
 
 #ifdef GMPI_DEVICE_CPU
@@ -467,6 +470,8 @@ public:
       block.known_datatype = block.known_comm = 0;
       block.peer.round.of.comm = MPI_Comm{};
       block.peer.round.comm = nullptr;
+      for (peer::Round &round : block.recent)
+        round.of.comm = MPI_Comm{};
       for (peer::Route &route : block.routes.route)
         route.comm = MPI_Comm{};
       for (peer::Source &source : block.sources)

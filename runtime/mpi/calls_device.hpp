@@ -453,7 +453,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
   template <Scope S> GMPI_NOINLINE void describe_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {        \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    peer::describe_as_warp<Function::name, S>(a);                                                  \
+    peer::describe_quickly<Function::name, S>(a);                                                  \
   }                                                                                                \
   template <class = void> GMPI_NOINLINE Begun repeat_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {    \
     Arguments a{};                                                                                 \
@@ -585,8 +585,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           [=, may = peer::may_be_carried_by_all<Function::name, S>(a)] {                           \
             if constexpr (collects)                                                                \
               if (may && context.peer != nullptr) {                                                \
-                if (!peer::is_described<Function::name, S>(a))                                     \
-                  quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                          \
+                quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                            \
                 return peer::meet_to_carry_as_warp();                                              \
               }                                                                                    \
             return false;                                                                          \
@@ -602,8 +601,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
             if (context.peer == nullptr)                                                           \
               return;                                                                              \
             if constexpr (collects)                                                                \
-              if (!peer::is_described<Function::name, S>(a))                                       \
-                quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                            \
+              quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                              \
             if constexpr (receives)                                                                \
               peer::prepare_to_receive<S>(a.comm, a.source);                                       \
           },                                                                                       \

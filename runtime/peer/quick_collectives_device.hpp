@@ -347,35 +347,71 @@ template <Function F, Scope S> GMPI_DEVICE Round::Of origin_of(const Arguments &
           places.out, a.count,
           a.root,     static_cast<std::uint32_t>(F) | static_cast<std::uint32_t>(S) << 16};
 }
-/// Whether the block has made the same call before, be it with another root: then it is described.
-/// A warp, whole. (Part of the kernel: a call of a function would wait for this block's arrival.)
+/// Whether that is the same, be it with another root. (All of it is looked at: each branch would
+/// wait for its own.)
+GMPI_DEVICE bool is_same(const Round::Of &last, const Round::Of &of) {
+  return (last.comm == of.comm) & (last.datatype == of.datatype) & (last.op == of.op) &
+         (last.in == of.in) & (last.out == of.out) & (last.count == of.count) &
+         (last.function == of.function);
+}
+/// Where a block remembers a call.
+GMPI_DEVICE Round &recent_round(const Round::Of &of) {
+  const std::uint64_t sum = reinterpret_cast<std::uint64_t>(of.in) / 4 +
+                            reinterpret_cast<std::uint64_t>(of.out) / 8 +
+                            static_cast<std::uint32_t>(of.count) + of.function;
+  BlockState &block = block_state();
+  return block.recent[of_lane(static_cast<std::uint32_t>(sum), 0) % BlockState::recent_rounds];
+}
+GMPI_DEVICE void copy_round(Round &to, const Round &from) {
+  constexpr std::uint32_t words = sizeof(Round) / sizeof(std::uint64_t);
+  static_assert(sizeof(Round) % sizeof(std::uint64_t) == 0 && words <= 64);
+  const auto *const in = reinterpret_cast<const std::uint64_t *>(&from);
+  auto *const out = reinterpret_cast<std::uint64_t *>(&to);
+  __syncwarp(); // all have looked
+  GMPI_UNROLL
+  for (std::uint32_t i = lane_index(); i < 64; i += 32)
+    if (i < words)
+      out[i] = in[i];
+  __syncwarp();
+}
+
+/// Whether the block has just made the same call, or one before it: then it is described. A warp,
+/// whole.
 template <Function F, Scope S> GMPI_DEVICE bool is_described(const Arguments &a) {
   Round &round = block_state().peer.round;
-  const Round::Of of = origin_of<F, S>(a), last = round.of;
-  // (All of it is looked at: each branch would wait for its own.)
-  const bool same = (last.comm == of.comm) & (last.datatype == of.datatype) & (last.op == of.op) &
-                    (last.in == of.in) & (last.out == of.out) & (last.count == of.count) &
-                    (last.function == of.function);
-  if constexpr (F == Function::Bcast || F == Function::Reduce) {
-    const bool turns = same && last.root != of.root && 0 <= of.root && of.root < round.size &&
-                       round.way != Way::elsewhere;
-    if (turns && lane_index() == 0) {
-      turn_round<F>(round, of.in, of.out, of.root);
-      round.by_each = S == Scope::grid && may_be_awaited_by_each(round);
-      round.of.root = of.root;
-    }
-    __syncwarp();
-    return of_lane(std::uint32_t(same && (last.root == of.root || turns)), 0) != 0;
+  const Round::Of of = origin_of<F, S>(a);
+  // Each thread's own memory may lie elsewhere: the first lane says.
+  if (of_lane(std::uint32_t(is_same(round.of, of)), 0) == 0) {
+    const Round &recent = recent_round(of);
+    if (of_lane(std::uint32_t(is_same(recent.of, of)), 0) == 0)
+      return false;
+    copy_round(round, recent);
   }
-  return of_lane(std::uint32_t(same), 0) != 0; // each thread's own memory may lie elsewhere
+  if constexpr (F == Function::Bcast || F == Function::Reduce) {
+    if (of_lane(std::uint32_t(a.root != round.of.root), 0) != 0) {
+      if (a.root < 0 || a.root >= round.size || round.way == Way::elsewhere)
+        return false;
+      if (lane_index() == 0) {
+        turn_round<F>(round, of.in, of.out, of.root);
+        round.by_each = S == Scope::grid && may_be_awaited_by_each(round);
+        round.of.root = of.root;
+      }
+      __syncwarp();
+    }
+  }
+  return true;
 }
-/// Finds out, for all calls like it. A warp, whole.
-template <Function F, Scope S> GMPI_DEVICE void describe_as_warp(const Arguments &a) {
+/// Has it described, if it is not.
+template <Function F, Scope S> GMPI_DEVICE void describe_quickly(const Arguments &a) {
+  if (is_described<F, S>(a))
+    return;
+  const Round::Of of = origin_of<F, S>(a);
+  Round &round = block_state().peer.round;
   __syncwarp();
   describe<F, S>(a, lane_index(), 32);
   if (lane_index() == 0)
-    block_state().peer.round.of = origin_of<F, S>(a);
-  __syncwarp();
+    round.of = of;
+  copy_round(recent_round(of), round);
 }
 /// Waits for a command and, at the same time, for what round number `number` brings to a block that
 /// waits for it by itself, should the command be to do so; each lane for a rank's only packet.
@@ -389,7 +425,8 @@ template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
   const std::uint32_t lane = lane_index();
   const int from = static_cast<int>(lane), size = round.size, root = round.root;
   const bool receives = F != Function::Barrier && round.out != nullptr;
-  const bool data = receives && round.bytes != 0 && (reduces || from == root);
+  const bool brings = receives && round.bytes != 0;
+  const bool data = brings && (reduces || from == root);
   const bool looks = from < size && (data || from != round.rank);
   const std::uint64_t *const at =
       part_of_round(memory_of(round, round.rank), number, size, looks ? from : 0) +
@@ -415,7 +452,7 @@ template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
     }
     turns < patience ? relax() : doze();
   }
-  if (data) {
+  if (brings) {
     const std::uint64_t part = value;
     value = of_lane(part, static_cast<std::uint32_t>(reduces ? 0 : root));
     if constexpr (reduces)
@@ -425,7 +462,7 @@ template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
                             of_lane(part, static_cast<std::uint32_t>(rank)));
   }
   if (lane == 0) {
-    if (data)
+    if (brings)
       own_words(block)[0] = value;
     block.round = static_cast<std::uint32_t>(loaded) >> command_bits;
     block.command = GridCommand::await;

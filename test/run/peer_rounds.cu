@@ -109,8 +109,8 @@ __global__ void some_leave(int *data, int *got, int count, int rank, int size, i
 /// calls come between, and a block leaves. What blocks have written, barriers show the others.
 __global__ void own_memory(int *data, int rank, int size, int leaver, int *wrong) {
   int bad = 0;
-  for (int step = 0; step < 12; ++step) {
-    if (step == 8 && blockIdx.x == leaver)
+  for (int step = 0; step < 50; ++step) {
+    if (step == 40 && blockIdx.x == leaver)
       break;
     double mine = rank + step + 0.5, sum = -1, most = -1;
 #pragma gmpi scope(grid)
