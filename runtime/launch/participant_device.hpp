@@ -211,6 +211,8 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
     block.round = word >> command_bits;
     block.result.error = static_cast<std::int32_t>(loaded >> 32);
     auto command = static_cast<GridCommand>(word & ((1u << command_bits) - 1));
+    if (command == GridCommand::done) // most are
+      return command;
     rests = command == GridCommand::rest;
     if (rests)
       continue;

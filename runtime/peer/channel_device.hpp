@@ -24,6 +24,11 @@ struct Packet {
     load_system(from, packet.low, packet.high);
     return packet;
   }
+  GMPI_DEVICE static Packet load_if(bool is, const std::uint64_t *from) {
+    Packet packet;
+    load_system_if(is, from, packet.low, packet.high);
+    return packet;
+  }
   GMPI_DEVICE bool shows(std::uint32_t lap) const {
     return static_cast<std::uint32_t>(low >> 32) == lap &&
            static_cast<std::uint32_t>(high >> 32) == lap;

@@ -105,7 +105,7 @@ GMPI_DEVICE void combine_parts(const Round &round, Range range, std::uint32_t me
         const std::uint32_t p = first + k % at_once * members;
         const int rank = base + k / at_once;
         loaded[k] =
-            Packet::load(place(rank < last_rank ? rank : last_rank, p < packets ? p : first));
+            Packet::load_if(p < packets && rank <= last_rank && rank != round.rank, place(rank, p));
       }
       GMPI_UNROLL
       for (int k = 0; k < ranks * at_once; ++k) {

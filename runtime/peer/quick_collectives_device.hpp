@@ -149,12 +149,21 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
   __syncwarp();
   const std::uint64_t own = lane == 0 && sends ? packets - 1 : start.own; // as write_hello() says
   const int not_to = by_each && reduces ? -1 : rank; // the other blocks find it in its own place
-  if (lane < (sends ? packets : 1))
+  const auto place_at = [&](int to) {
+    return part_of_round(memory_of(round, to), number, size, rank);
+  };
+  if constexpr (has_data) {
+    if (lane < (sends ? packets : 1))
+      GMPI_NO_UNROLL
+    for (int to = 0; to < size; ++to)
+      if (to != not_to)
+        store_packet(place_at(to) + lane * packet_words, own, number);
+  } else { // each lane for another rank
     GMPI_NO_UNROLL
-  for (int to = 0; to < size; ++to)
-    if (to != not_to)
-      store_packet(part_of_round(memory_of(round, to), number, size, rank) + lane * packet_words,
-                   own, number);
+    for (int to = static_cast<int>(lane); to < size; to += 32)
+      if (to != rank)
+        store_packet(place_at(to), 0, number);
+  }
   if (lane == 0) {
     note_number(round, number);
     if (by_each)
@@ -165,21 +174,29 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
   }
   std::uint64_t value = 0;
   const std::uint32_t packet = lane < packets ? lane : 0;
+  const auto place = [&](int from) {
+    return part_of_round(mine, number, size, from) + packet * packet_words;
+  };
   GMPI_NO_UNROLL
-  for (int base = 0; base < size; base += ranks_at_once) {
+  for (int base = 0; base < size; base += has_data ? ranks_at_once : 32) {
     Packet parts[ranks_at_once];
     GMPI_NO_UNROLL
     for (int turns = 0;; ++turns) {
-      load_of_ranks(parts, base, size - 1, [&](int from) {
-        return part_of_round(mine, number, size, from) + packet * packet_words;
-      });
       bool there = true;
-      GMPI_UNROLL
-      for (int i = 0; i < ranks_at_once; ++i) {
-        const int from = base + i;
-        const std::uint32_t wanted = reduces || from == root ? packets : 1;
-        const bool waits = from < size && from != rank && lane < wanted;
-        there = there & (!waits | parts[i].shows(number));
+      if constexpr (has_data) {
+        load_of_ranks(parts, base, size - 1, place);
+        GMPI_UNROLL
+        for (int i = 0; i < ranks_at_once; ++i) {
+          const int from = base + i;
+          const std::uint32_t wanted = reduces || from == root ? packets : 1;
+          const bool waits = from < size && from != rank && lane < wanted;
+          there = there & (!waits | parts[i].shows(number));
+        }
+      } else { // each lane another rank's
+        const int from = base + static_cast<int>(lane);
+        const bool waits = from < size && from != rank;
+        there = !waits |
+                Packet::load(part_of_round(mine, number, size, waits ? from : 0)).shows(number);
       }
       if (__all_sync(whole_warp, there))
         break;
@@ -196,16 +213,18 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
       if (lane == 0)
         relax();
     }
-    GMPI_UNROLL
-    for (int i = 0; i < ranks_at_once; ++i) {
-      const int from = base + i;
-      if (from >= size)
-        break;
-      const std::uint64_t part = from == rank ? own : parts[i].data();
-      if constexpr (reduces)
-        value = from == 0 ? part : combine(value, part);
-      else if (has_data && from == root)
-        value = part;
+    if constexpr (has_data) {
+      GMPI_UNROLL
+      for (int i = 0; i < ranks_at_once; ++i) {
+        const int from = base + i;
+        if (from >= size)
+          break;
+        const std::uint64_t part = from == rank ? own : parts[i].data();
+        if constexpr (reduces)
+          value = from == 0 ? part : combine(value, part);
+        else if (from == root)
+          value = part;
+      }
     }
   }
   const std::uint32_t received = receives ? bytes : 0;

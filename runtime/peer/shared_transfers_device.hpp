@@ -14,7 +14,7 @@ namespace gmpi::device::peer {
 /// What so many ranks have written is loaded at a time, and waited for together.
 constexpr int ranks_at_once = 4;
 /// Loads the packets at `place` of so many ranks, from number `base` on; behind the last, of that
-/// again. All are under way at once: no branch is between them.
+/// again. All are under way at once: no branch is between them, and none has a condition.
 template <class Place>
 GMPI_DEVICE void load_of_ranks(Packet (&packets)[ranks_at_once], int base, int last, Place place) {
   GMPI_UNROLL

@@ -86,6 +86,16 @@ GMPI_DEVICE void load_system(const std::uint64_t *from, std::uint64_t &a, std::u
                : "l"(from)
                : "memory");
 }
+/// The same if `is`, which is no branch: several such are under way together. Else zeros.
+GMPI_DEVICE void load_system_if(bool is, const std::uint64_t *from, std::uint64_t &a,
+                                std::uint64_t &b) {
+  a = b = 0;
+  asm volatile("{.reg .pred is; setp.ne.u32 is, %3, 0;\n"
+               "@is ld.volatile.global.v2.u64 {%0, %1}, [%2];}"
+               : "+l"(a), "+l"(b)
+               : "l"(from), "r"(static_cast<std::uint32_t>(is))
+               : "memory");
+}
 /// The same of a GPU's memory; all of it arrives whole.
 #if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4)
 GMPI_DEVICE void store_whole(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
@@ -347,6 +357,11 @@ inline void store_system(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
 inline void load_system(const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
   a = __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
   b = __atomic_load_n(in_global(from + 1), __ATOMIC_ACQUIRE);
+}
+inline void load_system_if(bool is, const std::uint64_t *from, std::uint64_t &a, std::uint64_t &b) {
+  a = b = 0;
+  if (is)
+    load_system(from, a, b);
 }
 /// Whoever sees the second word has the first.
 inline void store_whole(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
