@@ -138,7 +138,7 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
   const int rank = round.rank, size = round.size, root = round.root;
   std::uint64_t *const mine = memory_of(round, rank);
   std::uint32_t *const last = &round.comm->round.its.number;
-  std::uint32_t number = start.number, before = number;
+  std::uint32_t number = start.number, before = number; // `before`: as the communicator says
   if (S == Scope::grid && by_each) { // others may go on to calls of their own: they find it there
     before = lane == 0 ? add_in_flight_device(last, 1) : 0;
     if (!start.holds)
@@ -172,6 +172,9 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
       *last = number;
     count_call(state, sends ? bytes : 0);
   }
+  const auto is_others = [&] { // another has begun a round since, as none can
+    return lane == 0 && start.holds && before + 1 != number;
+  };
   std::uint64_t value = 0;
   const std::uint32_t packet = lane < packets ? lane : 0;
   const auto place = [&](int from) {
@@ -206,6 +209,8 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
         stop = stop || (summary.active | summary.posted) != 0;
       }
       if (__any_sync(whole_warp, stop)) {
+        if (is_others())
+          __trap();
         if (lane == 0)
           round.soon = false;
         return Begun::sending;
@@ -235,9 +240,9 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
     if (S != Scope::grid || !by_each) {
       prepare_end<S>();
       tell_end_of_call<S>();
-    } else if (start.holds && before + 1 != number) {
-      __trap(); // another has begun a round since, as none can
     }
+    if (is_others())
+      __trap();
   }
   return receives && is_local(out) ? Begun::answered : Begun::over;
 }
@@ -375,11 +380,12 @@ GMPI_DEVICE bool is_same(const Round::Of &last, const Round::Of &of) {
 }
 /// Where a block remembers a call.
 GMPI_DEVICE Round &recent_round(const Round::Of &of) {
-  const std::uint64_t sum = reinterpret_cast<std::uint64_t>(of.in) / 4 +
-                            reinterpret_cast<std::uint64_t>(of.out) / 8 +
-                            static_cast<std::uint32_t>(of.count) + of.function;
-  BlockState &block = block_state();
-  return block.recent[of_lane(static_cast<std::uint32_t>(sum), 0) % BlockState::recent_rounds];
+  static_assert(BlockState::recent_rounds == 4);
+  const std::uint64_t sum = reinterpret_cast<std::uint64_t>(of.in) +
+                            3 * reinterpret_cast<std::uint64_t>(of.out) + 5 * to_word(of.comm) +
+                            (static_cast<std::uint32_t>(of.count) << 8) + of.function;
+  const auto place = static_cast<std::uint32_t>((sum * 0x9E3779B97F4A7C15ull) >> 62);
+  return block_state().recent[of_lane(place, 0)];
 }
 GMPI_DEVICE void copy_round(Round &to, const Round &from) {
   constexpr std::uint32_t words = sizeof(Round) / sizeof(std::uint64_t);
@@ -507,13 +513,18 @@ template <Function F> GMPI_DEVICE Begun repeat(const Arguments &a) {
   // But for blocks' and threads' own calls, of which those before this one are over when the last
   // block has arrived, nobody begins rounds of the communicator meanwhile.
   Start start{};
-  if (const Comm *const comm = round.comm; comm != nullptr) {
-    start.number = load_relaxed_device(&comm->round.its.number);
-    start.unread = load_relaxed_device(&comm->unread);
-  }
+  const Comm *const comm = round.comm; // most likely
+  const auto look_at = [&](const Comm &its) {
+    start.number = load_relaxed_device(&its.round.its.number);
+    start.unread = load_relaxed_device(&its.unread);
+  };
+  if (comm != nullptr)
+    look_at(*comm);
   const bool same = is_described<F, Scope::grid>(a);
   const bool own = has_data && round.in != nullptr && is_local(places.in);
   if (same && round.way == Way::by_warp && (!reduces || round.common)) {
+    if (round.comm != comm)
+      look_at(*round.comm);
     if (own)
       start.own = load_own(places.in, round.bytes, lane, 1);
     const std::uint32_t living = static_cast<std::uint32_t>(before) + 1;
@@ -521,6 +532,7 @@ template <Function F> GMPI_DEVICE Begun repeat(const Arguments &a) {
                                                     : living == 1    ? is_alone
                                                                      : others_wait),
                                       0);
+    start.number = of_lane(start.number, 0); // as it was behind the arrival
     if (all != others_come) {
       if (lane == 0) {
         if (grid_blocks() > 1)
@@ -529,12 +541,14 @@ template <Function F> GMPI_DEVICE Begun repeat(const Arguments &a) {
         block.command = GridCommand::lead;
       }
       __syncwarp();
+      const bool by_each = round.by_each && all == others_wait;
+      start.holds = by_each;
+      if (!by_each) // it has to wait for its data anyway
+        look_at(*round.comm);
       const std::uint32_t at = (lane - 1) * packet_bytes;
       if (has_data && round.in != nullptr && !own && lane != 0 && at < round.bytes)
         start.own = load_data(round.in + at, round.bytes - at);
-      start.holds = true;
-      return exchange_as_warp<F, Scope::grid>(start, places.out,
-                                              round.by_each && all == others_wait,
+      return exchange_as_warp<F, Scope::grid>(start, places.out, by_each,
                                               Combine<true>{round.reduction, round.datatype});
     }
     if (round.by_each && round.bytes <= packet_bytes && round.size <= 32) {

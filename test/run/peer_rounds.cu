@@ -105,9 +105,9 @@ __global__ void some_leave(int *data, int *got, int count, int rank, int size, i
   }
 }
 
-/// Short calls on each thread's own memory, the same ones again and again: roots take turns, one block's own
-/// calls come between, and a block leaves. What blocks have written, barriers show the others.
-__global__ void own_memory(int *data, int rank, int size, int leaver, int *wrong) {
+/// Short calls on each thread's own memory, the same ones again and again: roots and communicators take turns,
+/// one block's own calls come between, and a block leaves. What blocks have written, barriers show the others.
+__global__ void own_memory(int *data, int rank, int size, int leaver, MPI_Comm other, int *wrong) {
   int bad = 0;
   for (int step = 0; step < 50; ++step) {
     if (step == 40 && blockIdx.x == leaver)
@@ -134,6 +134,13 @@ __global__ void own_memory(int *data, int rank, int size, int leaver, int *wrong
         wanted *= i + 1;
       bad += product[i] != wanted;
     }
+    for (int i = 0; i < 1 + step % 2; ++i)
+#pragma gmpi scope(grid)
+      MPI_Barrier(other);
+    double parts = 2, whole = -1;
+#pragma gmpi scope(grid)
+    MPI_Allreduce(&parts, &whole, 1, MPI_DOUBLE, MPI_SUM, other);
+    bad += whole != 2 * size;
     const int root = step % size;
     int word = rank == root ? step : -1, all = -1;
 #pragma gmpi scope(grid)
@@ -242,11 +249,14 @@ int main(int argc, char **argv) {
                                                test::size, turn.data(), its, wrong.data());
     done("every launch", count, 3);
   }
+  MPI_Comm other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
   for (int leaver : {-1, 3})
     for (int threads : {64, 16}) {
-      own_memory<<<4, threads>>>(data.data(), test::rank, test::size, leaver, wrong.data());
+      own_memory<<<4, threads>>>(data.data(), test::rank, test::size, leaver, other, wrong.data());
       done("own memory", leaver, 4);
     }
+  MPI_Comm_free(&other);
   for (int count : {1, 1000, 20000}) {
     if (test::rank != 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
