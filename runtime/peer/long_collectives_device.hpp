@@ -74,7 +74,7 @@ GMPI_DEVICE void begin_number(Comm &comm, Round &round) {
   const std::uint32_t last = load_relaxed_device(&comm.round.its.number);
   const std::uint32_t unread = load_relaxed_device(&comm.unread);
   await_readers(comm, unread);
-  comm.round.its.number = last + rounds_of(round);
+  store_relaxed_device(&comm.round.its.number, last + rounds_of(round)); // others may look at it
   note_number(round, last + 1);
 }
 

@@ -169,7 +169,7 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
     if (by_each)
       let_others_await(block, round);
     else
-      *last = number;
+      store_relaxed_device(last, number);
     count_call(state, sends ? bytes : 0);
   }
   const auto is_others = [&] { // another has begun a round since, as none can
