@@ -107,9 +107,9 @@ struct BlockState {
   std::uint64_t known_datatype;
   unsigned long long known_comm;
   unsigned long long arrived; ///< as begin_to_arrive() has returned it
+  /// Of the last collective calls: peer.round, as they have been described.
   static constexpr std::uint32_t recent_rounds = 4;
-  peer::Round
-      recent[recent_rounds]; ///< of collective calls: peer.round, as they have been described
+  peer::Round recent[recent_rounds];
 };
 
 #ifdef GMPI_DEVICE_CPU
