@@ -3,11 +3,11 @@
 // packets.
 //
 // Invariant: what a round is, every block finds for itself while it arrives (block.peer.round). The
-// block that makes a grid's call chooses the way, and the first round's number. Where nothing of a
-// round comes to memory that blocks share, it tells the others that number, and each waits for the
-// packets by itself: Comm::unread says how many have not read them. Where all blocks carry the
-// call, it alone looks whether the other ranks come soon; the others wait for their packets, and
-// for all blocks.
+// block that makes a grid's call chooses the way, and the first round's number. (What the last one
+// was, a block that comes last may have looked up while it arrived.) Where nothing of a round comes
+// to memory that blocks share, it tells the others that number, and each waits for the packets by
+// itself: Comm::unread says how many have not read them. Where all blocks carry the call, it alone
+// looks whether the other ranks come soon; the others wait for their packets, and for all blocks.
 #pragma once
 
 #include "quick_device.hpp"
@@ -149,20 +149,15 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
   __syncwarp();
   const std::uint64_t own = lane == 0 && sends ? packets - 1 : start.own; // as write_hello() says
   const int not_to = by_each && reduces ? -1 : rank; // the other blocks find it in its own place
-  const auto place_at = [&](int to) {
-    return part_of_round(memory_of(round, to), number, size, rank);
-  };
   if constexpr (has_data) {
     if (lane < (sends ? packets : 1))
       GMPI_NO_UNROLL
     for (int to = 0; to < size; ++to)
       if (to != not_to)
-        store_packet(place_at(to) + lane * packet_words, own, number);
-  } else { // each lane for another rank
-    GMPI_NO_UNROLL
-    for (int to = static_cast<int>(lane); to < size; to += 32)
-      if (to != rank)
-        store_packet(place_at(to), 0, number);
+        store_packet(part_of_round(memory_of(round, to), number, size, rank) + lane * packet_words,
+                     own, number);
+  } else {
+    say_hello(round, number, 0, lane, 32);
   }
   if (lane == 0) {
     note_number(round, number);
@@ -363,6 +358,9 @@ GMPI_DEVICE void describe(const Arguments &a, std::uint32_t lane, std::uint32_t 
     round.by_each = S == Scope::grid && ours && may_be_awaited_by_each(round);
   }
 }
+
+// --- calls that a block remembers ---
+
 /// What call a block's round is made from.
 template <Function F, Scope S> GMPI_DEVICE Round::Of origin_of(const Arguments &a) {
   const Buffers places = places_of<F>(a);
@@ -438,6 +436,7 @@ template <Function F, Scope S> GMPI_DEVICE void describe_quickly(const Arguments
     round.of = of;
   copy_round(recent_round(of), round);
 }
+
 /// Waits for a command and, at the same time, for what round number `number` brings to a block that
 /// waits for it by itself, should the command be to do so; each lane for a rank's only packet.
 /// Returns unmet where the command is another. A warp, whole.
@@ -496,9 +495,10 @@ template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
   return receives ? Begun::answered : Begun::over;
 }
 
-/// Arrives at a grid's call and, where it is the same as this block's last one, and short, carries
-/// it out: what it needs is found out while its arrival, and the others', is under way. Returns
-/// unmet where it has but arrived; block.arrived says what begin_to_arrive() does. A warp, whole.
+/// Arrives at a grid's call and, where it is one of those that this block remembers, and short,
+/// carries it out: what it needs is found out while its arrival, and the others', is under way.
+/// Returns unmet where it has but arrived; block.arrived says what begin_to_arrive() does. A warp,
+/// whole.
 template <Function F> GMPI_DEVICE Begun repeat(const Arguments &a) {
   constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
   constexpr bool has_data = F != Function::Barrier;

@@ -64,17 +64,21 @@ template <class T> GMPI_DEVICE T reduce_one(Reduction reduction, T a, T b) {
 }
 
 /// As many elements as there are in eight bytes.
-template <class T>
-GMPI_DEVICE std::uint64_t reduce_each(Reduction reduction, std::uint64_t a, std::uint64_t b) {
+template <class T, class One>
+GMPI_DEVICE std::uint64_t for_each_element(std::uint64_t a, std::uint64_t b, One one) {
   constexpr int count = 8 / sizeof(T);
   T left[count], right[count];
   memcpy(left, &a, 8);
   memcpy(right, &b, 8);
   GMPI_UNROLL
   for (int i = 0; i < count; ++i)
-    left[i] = reduce_one(reduction, left[i], right[i]);
+    left[i] = one(left[i], right[i]);
   memcpy(&a, left, 8);
   return a;
+}
+template <class T>
+GMPI_DEVICE std::uint64_t reduce_each(Reduction reduction, std::uint64_t a, std::uint64_t b) {
+  return for_each_element<T>(a, b, [=](T x, T y) { return reduce_one(reduction, x, y); });
 }
 
 GMPI_OUT_OF_LINE std::uint64_t reduce(Reduction reduction, Number number, std::uint64_t a,
@@ -117,19 +121,11 @@ GMPI_DEVICE bool is_common(Reduction reduction, Number number) {
 template <class T>
 GMPI_DEVICE std::uint64_t reduce_each_common(Reduction reduction, std::uint64_t a,
                                              std::uint64_t b) {
-  constexpr int count = 8 / sizeof(T);
-  T left[count], right[count];
-  memcpy(left, &a, 8);
-  memcpy(right, &b, 8);
-  GMPI_UNROLL
-  for (int i = 0; i < count; ++i) {
-    const T sum = static_cast<T>(left[i] + right[i]);
-    const bool second = reduction == Reduction::max ? left[i] < right[i] : right[i] < left[i];
-    const T one = second ? right[i] : left[i];
-    left[i] = reduction == Reduction::sum ? sum : one;
-  }
-  memcpy(&a, left, 8);
-  return a;
+  return for_each_element<T>(a, b, [=](T x, T y) {
+    const T sum = static_cast<T>(x + y);
+    const bool second = reduction == Reduction::max ? x < y : y < x;
+    return reduction == Reduction::sum ? sum : second ? y : x;
+  });
 }
 GMPI_DEVICE std::uint64_t reduce_common(Reduction reduction, Number number, std::uint64_t a,
                                         std::uint64_t b) {

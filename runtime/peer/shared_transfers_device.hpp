@@ -32,10 +32,11 @@ GMPI_DEVICE std::uint64_t *part_at(const Round &round, int to, int from) {
 }
 
 /// Tells the other ranks that this one has begun the round, and a number of packets: the first
-/// packet of its part. One thread.
-GMPI_DEVICE void say_hello(const Round &round, std::uint32_t number, std::uint64_t packets) {
+/// packet of its part. One thread, or a warp's share.
+GMPI_DEVICE void say_hello(const Round &round, std::uint32_t number, std::uint64_t packets,
+                           std::uint32_t lane = 0, std::uint32_t lanes = 1) {
   GMPI_NO_UNROLL
-  for (int to = 0; to < round.size; ++to)
+  for (int to = static_cast<int>(lane); to < round.size; to += static_cast<int>(lanes))
     if (to != round.rank)
       store_packet(part_of_round(memory_of(round, to), number, round.size, round.rank), packets,
                    number);
