@@ -147,6 +147,12 @@ GMPI_DEVICE bool is_complete(unsigned long long membership) {
 /// Of a command word's low half; the others are the round.
 constexpr std::uint32_t command_bits = 4;
 
+GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand what,
+                                            std::int32_t error) {
+  return (round << command_bits | std::uint32_t(what)) | std::uint64_t(std::uint32_t(error)) << 32;
+}
+static_assert(std::uint32_t(GridCommand::lead) < 1u << command_bits);
+
 /// Whether round `a` comes after round `b`. They wrap; no block is ever more than a few rounds
 /// behind.
 GMPI_DEVICE bool is_after(std::uint32_t a, std::uint32_t b) {
@@ -190,25 +196,32 @@ GMPI_DEVICE bool is_new_command(const BlockState &block, unsigned long long comm
 
 /// Waits for the next round's command; the block's leader calls it. Wins or loses promotions. What
 /// others have written is there once the leader has acquired: not here, where the registers that
-/// its functions have saved would be far away when they return.
-GMPI_DEVICE GridCommand await_command(BlockState &block) {
+/// its functions have saved would be far away when they return. `brings`: what comes may be data,
+/// and is looked at with the command (always, that would take longer).
+GMPI_DEVICE GridCommand await_command(BlockState &block, bool brings = false) {
   LaunchState &launch = *block.launch;
+  std::uint32_t round = block.round;
   bool rests = false;
   for (;;) {
-    unsigned long long loaded;
-    std::uint32_t word;
-    GMPI_NO_UNROLL
-    for (;;) {
-      loaded = load_relaxed_device(&launch.command);
-      word = static_cast<std::uint32_t>(loaded);
-      if (is_new_command(block, loaded))
-        break;
-      if (rests)
+    std::uint64_t loaded, data = 0;
+    const auto is_new = [&] {
+      return is_after(static_cast<std::uint32_t>(loaded) >> command_bits, round);
+    };
+    if (brings) {
+      GMPI_NO_UNROLL
+      while (load_whole(&launch.brought, data, loaded), !is_new())
+        relax();
+    } else if (rests) {
+      GMPI_NO_UNROLL
+      while (loaded = load_relaxed_device(&launch.command), !is_new())
         doze();
-      else
+    } else {
+      GMPI_NO_UNROLL
+      while (loaded = load_relaxed_device(&launch.command), !is_new())
         relax();
     }
-    block.round = word >> command_bits;
+    const auto word = static_cast<std::uint32_t>(loaded);
+    block.round = round = word >> command_bits;
     block.result.error = static_cast<std::int32_t>(loaded >> 32);
     auto command = static_cast<GridCommand>(word & ((1u << command_bits) - 1));
     if (command == GridCommand::done) // most are
@@ -217,9 +230,9 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
     if (rests)
       continue;
     if (command == GridCommand::bring) {
-      std::uint64_t both[2];
-      load_whole(&launch.brought, both[0], both[1]); // (all the time: that would take longer)
-      own_words(block)[0] = both[0];
+      if (!brings)
+        load_whole(&launch.brought, data, loaded);
+      own_words(block)[0] = data;
     }
     if (command == GridCommand::carry)
       note_told_span(block);
@@ -230,9 +243,27 @@ GMPI_DEVICE GridCommand await_command(BlockState &block) {
   }
 }
 
+/// Waits for the next round's command if that is for the others only to go on, as most are: returns
+/// whether it is. Else await_command() sees it. The block's leader calls it.
+GMPI_DEVICE bool await_end(BlockState &block) {
+  const LaunchState &launch = *block.launch;
+  const std::uint32_t round = block.round;
+  unsigned long long loaded;
+  GMPI_NO_UNROLL
+  while (loaded = load_relaxed_device(&launch.command),
+         !is_after(static_cast<std::uint32_t>(loaded) >> command_bits, round))
+    relax();
+  if (loaded != command_word(round + 1, GridCommand::done, MPI_SUCCESS))
+    return false;
+  block.round = static_cast<std::uint32_t>(loaded) >> command_bits;
+  block.command = GridCommand::done;
+  return true;
+}
+
 /// Arrives at a grid-scope call for the whole block, in two steps; the block's leader calls them,
 /// after the block's barrier. What the first returns, nobody looks at before the second: it is in
 /// flight. The second returns lead in exactly one block; in others, it has not acquired yet.
+/// `brings`: see await_command().
 GMPI_DEVICE unsigned long long begin_to_arrive(BlockState &block) {
   block.living_blocks = 1;
   block.first_round = true;
@@ -243,19 +274,23 @@ GMPI_DEVICE unsigned long long begin_to_arrive(BlockState &block) {
   return add_in_flight_device(&block.launch->membership, 1);
 }
 GMPI_DEVICE bool is_last(unsigned long long before) { return is_complete(before + 1); }
-GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long before) {
+GMPI_DEVICE void lead(BlockState &block, unsigned long long membership) {
+  block.command = GridCommand::lead;
   if (grid_blocks() == 1)
-    return GridCommand::lead;
-  unsigned long long now = before + 1;
-  if (!is_last(before)) {
-    GridCommand command = await_command(block);
-    if (command != GridCommand::lead)
-      return command;
-    now = load_relaxed_device(&block.launch->membership);
-  }
+    return;
   acquire_device();
-  block.living_blocks = static_cast<std::uint32_t>(now); // they have all arrived
-  return GridCommand::lead;
+  block.living_blocks = static_cast<std::uint32_t>(membership); // they have all arrived
+}
+GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long before,
+                                     bool brings = false) {
+  if (is_last(before)) {
+    lead(block, before + 1);
+    return GridCommand::lead;
+  }
+  const GridCommand command = await_command(block, brings);
+  if (command == GridCommand::lead)
+    lead(block, load_relaxed_device(&block.launch->membership));
+  return command;
 }
 
 /// The same in one step, also where some of the block's threads have left.
@@ -337,12 +372,6 @@ GMPI_DEVICE void arrive_again(BlockState &block) {
   block.command = await_command(block);
   acquire_device();
 }
-
-GMPI_DEVICE unsigned long long command_word(std::uint32_t round, GridCommand what,
-                                            std::int32_t error) {
-  return (round << command_bits | std::uint32_t(what)) | std::uint64_t(std::uint32_t(error)) << 32;
-}
-static_assert(std::uint32_t(GridCommand::lead) < 1u << command_bits);
 
 /// How many arrivals the next command of this block takes back: later ones, its helpers'.
 GMPI_DEVICE unsigned long long arrivals(const BlockState &block) {

@@ -155,7 +155,7 @@ template <Function F> GMPI_DEVICE Begun await_after_carrying(const Arguments &a)
     block.command = await_command(block);
     if (is_to_acquire(block.command, block))
       acquire_device();
-    now = begun_by_another<F>(block.command, block, a);
+    now = begun_by_another<F>(block.command, block, Needs::of<F>(a));
   }
   return tell_all(now);
 }
@@ -171,7 +171,7 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
       BlockState &block = block_state();
       release_system(); // it may have gone to the host, or to another device
       arrive_again(block);
-      now = begun_by_another<F>(block.command, block, a);
+      now = begun_by_another<F>(block.command, block, Needs::of<F>(a));
     }
     now = tell_all(now);
   } while (now == Begun::helping);
@@ -563,6 +563,8 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           so_far = is_local(a.recv_buffer)                                                         \
                        ? quick::receive_##name<S, true>(GMPI_LIST(GMPI_PASS, roles), so_far)       \
                        : quick::receive_##name<S, false>(GMPI_LIST(GMPI_PASS, roles), so_far);     \
+        if (so_far == Begun::over)                                                                 \
+          return so_far;                                                                           \
         if constexpr (receives && S == Scope::grid)                                                \
           if (so_far == Begun::found)                                                              \
             so_far = quick::read_wide_##name(GMPI_LIST(GMPI_PASS, roles));                         \
@@ -575,6 +577,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
                                      quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far))  \
                                : so_far;                                                           \
       };                                                                                           \
+      peer::EarlyRoute<S> early;                                                                   \
       begun = begin_together<Function::name, S>(                                                   \
           site, a,                                                                                 \
           [=] {                                                                                    \
@@ -597,15 +600,17 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
               block_state().arrived = begin_to_arrive(block_state());                              \
             return Begun::unmet;                                                                   \
           },                                                                                       \
-          [=] {                                                                                    \
+          [=, &early] {                                                                            \
             if (context.peer == nullptr)                                                           \
               return;                                                                              \
             if constexpr (collects)                                                                \
               quick::describe_##name<S>(GMPI_LIST(GMPI_PASS, roles));                              \
+            if constexpr (peer::sends_wide<Function::name>)                                        \
+              early.load(a.dest);                                                                  \
             if constexpr (receives)                                                                \
               peer::prepare_to_receive<S>(a.comm, a.source);                                       \
           },                                                                                       \
-          [=] {                                                                                    \
+          [=, &early] {                                                                            \
             if constexpr (S == Scope::grid)                                                        \
               if (returns_to_global<Function::name>(a))                                            \
                 return quick::begin_##name(GMPI_LIST(GMPI_PASS, roles));                           \
@@ -623,7 +628,8 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
               if constexpr (peer::sends_short<Function::name>)                                     \
                 so_far = is_local(a.send_buffer)                                                   \
                              ? quick::send_own_##name<S>(GMPI_LIST(GMPI_PASS, roles))              \
-                             : peer::send_short<Function::name, S, false>(a);                      \
+                             : peer::send_short<Function::name, S, false>(                         \
+                                   a, peer::sends_wide<Function::name> ? &early : nullptr);        \
               if constexpr (posts)                                                                 \
                 so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles));                       \
               if constexpr (Function::name == Function::Recv)                                      \
@@ -644,6 +650,9 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           });                                                                                      \
       if (begun == Begun::over)                                                                    \
         return MPI_SUCCESS;                                                                        \
+      if constexpr (kind_of(Function::name) != Kind::nonblocking)                                  \
+        if (begun == Begun::answered)                                                              \
+          return quick::answer_##name(GMPI_LIST(GMPI_PASS, roles));                                \
       if constexpr (peer::stores_quickly<Function::name>)                                          \
         if (begun == Begun::storing)                                                               \
           begun = quick::store_##name<S>(GMPI_LIST(GMPI_PASS, roles));                             \

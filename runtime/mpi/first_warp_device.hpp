@@ -70,13 +70,21 @@ template <Function F> GMPI_DEVICE bool returns_to_global(const Arguments &a) {
          (wants_status(a) && is_global(a.status));
 }
 
-/// Whether a block that another has made the grid's call for needs no more of it.
-template <Function F>
-GMPI_DEVICE bool has_all(GridCommand command, const BlockState &block, const Arguments &a) {
-  void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
-  return command == GridCommand::done && block.result.error == MPI_SUCCESS &&
-         !returns_something<F>(a) && !is_local(out);
-}
+/// What a block needs of a grid's call that another block makes for it.
+struct Needs {
+  static constexpr std::uint32_t result = 1, ///< that the call returns, besides its error
+      own = 2,                               ///< what is received, in each thread's own memory
+      global = 4,                            ///< results in global memory: returns_to_global()
+      status = 8;                            ///< of them, a status
+  std::uint32_t bits;
+
+  template <Function F> GMPI_DEVICE static Needs of(const Arguments &a) {
+    void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;
+    return {(returns_something<F>(a) ? result : 0) | (out != nullptr && is_local(out) ? own : 0) |
+            (returns_to_global<F>(a) ? global : 0) | (wants_status(a) ? status : 0)};
+  }
+  GMPI_DEVICE bool end_alone() const { return bits == 0; }
+};
 
 /// What a nonblocking call returns that another block has made, and has answered so.
 GMPI_DEVICE void note_answer(CallResult &result, const BlockState &block) {
@@ -94,10 +102,10 @@ GMPI_DEVICE void note_brought(BlockState &block) {
 /// Whether a block that another has made the grid's call for finds the rest in the launch's state:
 /// what has come for each thread's own memory, and what the call returns.
 template <Function F>
-GMPI_DEVICE bool has_been_made(GridCommand command, const BlockState &block, const Arguments &a) {
+GMPI_DEVICE bool has_been_made(GridCommand command, const BlockState &block, Needs needs) {
   return (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) &&
          command == GridCommand::done && block.result.error == MPI_SUCCESS &&
-         !returns_to_global<F>(a);
+         (needs.bits & Needs::global) == 0;
 }
 
 /// Whether something has been written for a block that is given that command. (What it is to read
@@ -110,15 +118,16 @@ GMPI_DEVICE bool is_to_acquire(GridCommand command, const BlockState &block) {
 /// How far a grid's call has come for a block that another makes it for. Lane 0, which has
 /// acquired what there is; the same for all of the warp.
 template <Function F>
-GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const Arguments &a) {
-  if (has_all<F>(command, block, a))
+GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, Needs needs) {
+  const bool is_done = command == GridCommand::done && block.result.error == MPI_SUCCESS;
+  if (is_done && needs.end_alone())
     return Begun::over;
   if (kind_of(F) == Kind::nonblocking && command == GridCommand::answer) {
     note_answer(block.peer.result, block);
     return Begun::answered;
   }
-  if (kind_of(F) == Kind::completion && !tells_flag(F) && !wants_status(a) &&
-      !returns_to_global<F>(a) && command == GridCommand::done && block.result.error == MPI_SUCCESS)
+  if (kind_of(F) == Kind::completion && !tells_flag(F) && is_done &&
+      (needs.bits & (Needs::global | Needs::status)) == 0)
     return Begun::answered;
   if (command == GridCommand::bring) {
     note_brought(block);
@@ -127,7 +136,7 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
   if (command == GridCommand::carry)
     return Begun::sharing;
   if (command != GridCommand::copy)
-    return has_been_made<F>(command, block, a) ? Begun::made : Begun::led;
+    return has_been_made<F>(command, block, needs) ? Begun::made : Begun::led;
   note_task(block);
   return block.task.what == GridTask::copy ? Begun::helping : Begun::led;
 }
@@ -137,6 +146,25 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, const
 template <Function F>
 constexpr bool ends_series =
     F == Function::Isend || F == Function::Irecv || F == Function::Wait || F == Function::Waitall;
+
+/// The rest of a block's arrival where the next command is not only to go on: what that is, or those
+/// that come. Returns how far the call has come then; unmet, where it is to go on with it. Lane 0.
+template <Function F>
+GMPI_NOINLINE Begun await_command_for(unsigned long long arrived, std::uint32_t needs) {
+  BlockState &block = block_state();
+  const bool brings = kind_of(F) == Kind::blocking && (needs & Needs::own) != 0;
+  const GridCommand command = have_arrived(block, arrived, brings);
+  block.command = command;
+  if (command == GridCommand::lead)
+    return Begun::unmet;
+  if constexpr (ends_series<F>)
+    block.series.end(); // who makes the call has made those
+  if (is_to_acquire(command, block))
+    acquire_device();
+  if (kind_of(F) == Kind::collective && command == GridCommand::await)
+    return Begun::unmet;
+  return begun_by_another<F>(command, block, {needs});
+}
 
 /// Arrives at a grid's call, for the block. Returns whether the block is to make it, or to wait for
 /// its round; else `begun` says how far it has come. `repeat` arrives at a collective call, and may
@@ -168,15 +196,17 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Repeat repeat
     meanwhile();
     auto now = Begun::unmet; // it goes on
     if (thread_index() == 0) {
-      const GridCommand command = have_arrived(block, arrived);
-      block.command = command;
-      if (command != GridCommand::lead) {
-        if constexpr (ends_series<F>)
-          block.series.end(); // who makes the call has made those
-        if (is_to_acquire(command, block))
+      // What most calls do comes first, and the rest is a function: the way is short.
+      if (is_last(arrived)) {
+        lead(block, arrived + 1);
+      } else {
+        const Needs needs = Needs::of<F>(a);
+        if (needs.end_alone() && await_end(block)) {
           acquire_device();
-        if (kind_of(F) != Kind::collective || command != GridCommand::await)
-          now = begun_by_another<F>(command, block, a);
+          now = Begun::over;
+        } else {
+          now = await_command_for<F>(arrived, needs.bits);
+        }
       }
     }
     now = static_cast<Begun>(of_lane(static_cast<std::uint32_t>(now), 0));

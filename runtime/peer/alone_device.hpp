@@ -109,7 +109,7 @@ GMPI_OUT_OF_LINE void find_route_alone(const Comm &comm, int dest, MPI_Datatype 
     return;
   State &state = *context.peer;
   if ((routes.refused >> i & 1) == 0)
-    own_channel(state, routes, i, comm, dest, datatype);
+    own_channel<Scope::thread>(state, routes, i, comm, dest, datatype);
   Route &route = routes.route[i];
   if ((routes.owned >> i & 1) != 0 && route.next >= route.free_until) {
     find_free(state, routes.channel[i], route.next + 1);

@@ -24,6 +24,7 @@
 #include "../queue/scope.hpp"
 
 #include <cstddef>
+#include <cstring>
 
 namespace gmpi::peer {
 
@@ -351,16 +352,18 @@ struct Channel {
 };
 
 /// A channel that a block, or a launch, owns, as its next message of up to eager_bytes needs it.
-struct alignas(16) Route {
-  MPI_Comm comm; ///< with which, and whom, it has been used last; 0: it is not to be used
-  MPI_Datatype datatype;
+/// (What is aligned so, and what comes behind it, is loaded at once: see EarlyRoute.)
+struct Route {
+  alignas(16) MPI_Datatype datatype; ///< with which, and whom, it has been used last
+  std::uint32_t extent;              ///< of the datatype, in bytes
+  std::uint32_t longest;             ///< how many such elements go by it
+  alignas(16) MPI_Comm comm;         ///< 0: it is not to be used
   int dest;
-  std::uint32_t extent;  ///< of the datatype, in bytes
-  std::uint32_t longest; ///< how many such elements go by it
   std::uint32_t context : context_bits, size : 31 - context_bits; ///< of the communicator
   std::uint32_t near : 1;              ///< the channel is in a GPU's memory
-  unsigned long long next, free_until; ///< as in a sender's Line
-  unsigned long long *order;           ///< the sender's word for both channels
+  alignas(16) unsigned long long next; ///< as in a sender's Line
+  unsigned long long free_until;
+  alignas(16) unsigned long long *order; ///< the sender's word for both channels
   std::uint64_t *out;
 };
 static_assert(sizeof(Route) == 64);

@@ -11,11 +11,10 @@ namespace gmpi::device::peer {
 
 using namespace gmpi::peer;
 
-/// Gives up what route `i` owns.
+/// Gives up what route `i` owns, which is not to be used then.
 GMPI_DEVICE void give_up(State &state, Routes &routes, std::uint32_t i) {
-  Route &route = routes.route[i];
+  const Route &route = routes.route[i];
   const std::uint32_t channel = routes.channel[i];
-  route.comm = MPI_Comm{};
   store_relaxed_device(&state.sending[channel].next, route.next);
   store_release_device(&state.owner[peer_of_channel(channel)], 0u);
   routes.owned &= ~(1u << i);
@@ -23,8 +22,10 @@ GMPI_DEVICE void give_up(State &state, Routes &routes, std::uint32_t i) {
 GMPI_OUT_OF_LINE void give_all_up(State &state, Routes &routes) {
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < Routes::most; ++i)
-    if ((routes.owned >> i & 1) != 0)
+    if ((routes.owned >> i & 1) != 0) {
       give_up(state, routes, i);
+      routes.route[i].comm = MPI_Comm{};
+    }
   routes.refused = 0;
 }
 

@@ -421,7 +421,9 @@ constexpr bool stores_quickly = F == Function::Send || F == Function::Sendrecv;
 
 /// Begins a call that sends with what its block's first warp, whole, can do of it without much ado.
 /// Returns how far it has come.
-template <Function F, Scope S, bool own> GMPI_DEVICE Begun send_short(const Arguments &a) {
+/// `early`: see there.
+template <Function F, Scope S, bool own>
+GMPI_DEVICE Begun send_short(const Arguments &a, const EarlyRoute<S> *early = nullptr) {
   constexpr Begun then = F == Function::Send    ? Begun::over
                          : F == Function::Isend ? Begun::answered
                                                 : Begun::sent;
@@ -430,7 +432,7 @@ template <Function F, Scope S, bool own> GMPI_DEVICE Begun send_short(const Argu
   if (F == Function::Sendrecv && !receives_behind(a))
     return Begun::nothing;
   return send_short<S, own>(a.comm, a.dest, a.send_tag, a.send_buffer, a.send_count,
-                            a.send_datatype, F == Function::Sendrecv ? a.source : 0, then);
+                            a.send_datatype, F == Function::Sendrecv ? a.source : 0, then, early);
 }
 
 /// Receives the same way. `begun`: nothing, or sent; so it stays where nothing has happened.

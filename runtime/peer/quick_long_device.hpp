@@ -291,7 +291,7 @@ GMPI_NOINLINE Begun send_long_by_route(std::uint32_t i, MPI_Comm comm, std::uint
   store_header(out, t);
   __syncwarp(); // the route has been read
   if (lane == 0) {
-    routes_of<S>().route[i].next = next + 1;
+    note_next<S>(i, next + 1);
     increase_relaxed_device(order, one_owned);
     count_call(state, bytes);
     if (told != 0)

@@ -540,7 +540,7 @@ GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
     increase_relaxed_device(places.route.order, places.slots * one_owned);
     count_call(state, call.bytes);
     if (places.is_last)
-      routes_of<Scope::grid>().route[places.route_index].next = places.first + places.slots;
+      note_next<Scope::grid>(places.route_index, places.first + places.slots);
     call.ring = places.route.out;
     call.first = places.first;
     call.carried = bytes;

@@ -44,6 +44,10 @@ GMPI_DEVICE void store_words(void *data, std::uint32_t bytes, std::uint32_t pack
 /// whole.
 GMPI_DEVICE std::uint64_t load_own(const void *data, std::uint32_t bytes, std::uint32_t packet,
                                    std::uint32_t headers) {
+  if (bytes == packet_bytes && is_in_eights(data)) { // as most are
+    const std::uint64_t value = of_lane(*static_cast<const std::uint64_t *>(data), 0);
+    return packet == headers ? value : 0;
+  }
   std::uint64_t own = 0;
   GMPI_NO_UNROLL
   for (std::uint32_t at = 0; at < bytes; at += packet_bytes) {
@@ -69,74 +73,127 @@ GMPI_DEVICE void leave_own(std::uint32_t bytes, std::uint32_t at, std::uint64_t 
     block.launch->task = {bytes, 0, 0, GridTask::copy};
 }
 
-/// Sends at most eager_bytes through the route that the last such message has taken, if that leads
-/// there, its slots are known to be free, and `source` is a rank, too; else nothing has happened.
-/// Returns `then`, or that all of the block are to carry a span. `then`: over, where the call is
-/// over with it; or answered, or sent. `own`: from each thread's own memory, of any length that a
-/// warp carries.
-template <Scope S, bool own>
-GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data, int count,
-                             MPI_Datatype datatype, int source, Begun then) {
+/// Begins to load the same, if `is`: in flight together with what else is loaded so.
+GMPI_DEVICE std::uint64_t load_words_if(bool is, const void *data, std::uint32_t bytes,
+                                        std::uint32_t packet) {
+  const std::uint32_t at = (packet - header_packets) * packet_bytes;
+  auto *from = reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(data) + at);
+  std::uint32_t low = 0, high = 0;
+  load_word_if(is & (at < bytes), from, low);
+  load_word_if(is & (at < bytes) & (at + 4 < bytes), from + 1, high);
+  return low | std::uint64_t(high) << 32;
+}
+
+/// An eager message's first word, without what only a dense one's has: as pack_header() has it.
+GMPI_DEVICE std::uint64_t head_of(int tag, std::uint32_t context) {
   static_assert(std::uint32_t(MessageKind::eager) == 0 && header_packets == 3);
+  return static_cast<std::uint32_t>(tag) | std::uint64_t(context) << 32;
+}
+
+/// Sends more than a warp does, by route `i`, if its slots are known to be free: the header. All of
+/// the block are to carry the rest. `order`: the sender's word for both channels.
+template <Scope S>
+GMPI_DEVICE Begun send_span(const Route &route, std::uint32_t i, int tag, const void *data,
+                            std::uint32_t bytes, std::uint64_t order, Begun then) {
+  const std::uint32_t lane = lane_index();
+  if (route.next + slots_for(bytes) > route.free_until)
+    return Begun::nothing;
+  const bool dense = may_be_dense(bytes, data, route, route.next);
+  if (is_answered_early<S>(then))
+    order = answer_early<S>(route.order, slots_for(bytes, dense));
+  if (lane == 0) {
+    Span &span = block_state().peer.span;
+    span.ring = route.out;
+    span.freed = nullptr;
+    span.data = static_cast<unsigned char *>(const_cast<void *>(data));
+    span.first = route.next;
+    span.bytes = bytes;
+    span.then = then;
+    span.route = i;
+    span.free_until = route.free_until;
+  }
+  const std::uint64_t value = lane == 0   ? head_of(tag, route.context) | (dense ? dense_bit : 0)
+                              : lane == 1 ? bytes
+                                          : common_of(order);
+  if (lane < header_packets)
+    store_packet(packet_at(route.out, route.next, lane), value, lap_of(route.next));
+  return way_of_span(dense);
+}
+
+/// send_short(), with the route as it has been `seen` early, or by one that is yet to be loaded.
+///
+/// Whether it can send is no branch before all that it needs to load is under way.
+template <Scope S, bool own, bool early>
+GMPI_DEVICE Begun send_short_by(const RouteWords &seen, MPI_Comm comm, int dest, int tag,
+                                const void *data, int count, MPI_Datatype datatype, int source,
+                                Begun then) {
   const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
   const std::uint32_t lane = lane_index();
   State &state = *context.peer;
-  const Route route = load_route<S>(i);
+  Route route;
+  if constexpr (early)
+    route = seen.route();
+  else
+    route = load_route<S>(i);
   const std::uint32_t bytes = static_cast<std::uint32_t>(count) * route.extent;
   const bool by_warp = bytes <= warp_bytes;
-  const std::uint32_t slots = by_warp ? 1 : static_cast<std::uint32_t>(slots_for(bytes));
-  if (!leads_to(route, comm, dest, tag, datatype) ||
-      static_cast<std::uint32_t>(count) > route.longest || route.next + slots > route.free_until ||
-      static_cast<std::uint32_t>(source) >= route.size ||
-      !(own ? by_warp : is_in_words(data, bytes)))
-    return Begun::nothing;
-  const bool dense = !by_warp && may_be_dense(bytes, data, route, route.next);
-  // These need nothing of each other.
-  std::uint64_t order;
-  if (is_answered_early<S>(then))
-    order = answer_early<S>(route.order, by_warp ? 1 : slots_for(bytes, dense));
-  else
-    order = load_relaxed_device(route.order);
+  bool leads = leads_to(route, comm, dest, tag, datatype) &
+               (static_cast<std::uint32_t>(count) <= route.longest) &
+               (static_cast<std::uint32_t>(source) < route.size) &
+               (own ? by_warp : is_in_words(data, bytes));
+  RouteWords now;
+  if constexpr (early)
+    now = RouteWords::load(block_state().launch->routes.route[i]);
+  unsigned long long order = 0;
+  if (!is_answered_early<S>(then))
+    load_relaxed_device_if(leads, route.order, order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
-  const std::uint64_t words = own       ? load_own(data, bytes, lane, header_packets)
-                              : by_warp ? load_words(data, bytes, lane)
-                                        : 0;
-  std::uint64_t head = static_cast<std::uint32_t>(tag) | std::uint64_t(route.context)
-                                                             << 32; // as pack_header()
-  if (!by_warp) {
-    if (lane == 0) {
-      Span &span = block_state().peer.span;
-      span.ring = route.out;
-      span.freed = nullptr;
-      span.data = static_cast<unsigned char *>(const_cast<void *>(data));
-      span.first = route.next;
-      span.bytes = bytes;
-      span.then = then;
-      span.route = i;
-      span.free_until = route.free_until;
-      head |= dense ? dense_bit : 0;
-    }
+  std::uint64_t words = own ? 0 : load_words_if(leads & by_warp, data, bytes, lane);
+  if constexpr (early) {
+    leads &= now.leads_as(seen);
+    route.next = now.next();
+    route.free_until = now.free_until();
   }
-  const std::uint64_t value = lane == 0   ? head
-                              : lane == 1 ? bytes
-                              : lane == 2 ? common_of(order)
-                                          : words;
-  if (lane < header_packets + (by_warp ? (bytes + packet_bytes - 1) / packet_bytes : 0))
-    store_packet(packet_at(route.out, route.next, lane), value, lap_of(route.next));
-  if (!by_warp)
-    return way_of_span(dense);
+  std::uint64_t *to = packet_at(route.out, route.next, lane);
+  if constexpr (!early)
+    to = by_now(to); // while the rest comes
+  if (!(leads & by_warp & (route.next < route.free_until)))
+    return leads & !by_warp ? send_span<S>(route, i, tag, data, bytes, order, then)
+                            : Begun::nothing;
+  if (is_answered_early<S>(then))
+    order = answer_early<S>(route.order, 1);
+  if constexpr (own)
+    words = load_own(data, bytes, lane, header_packets);
+  const std::uint64_t known = lane == 0 ? head_of(tag, route.context) : lane == 1 ? bytes : 0;
+  const std::uint64_t value = known | (common_of(order) & (lane == 2 ? ~0ull : 0)) | words;
+  if (lane < header_packets + (bytes + packet_bytes - 1) / packet_bytes)
+    store_packet(to, value, lap_of(route.next));
   __syncwarp(); // the data has been read, and the route
   if (lane == 0) {
     if (!is_answered_early<S>(then))
       increase_relaxed_device(route.order, one_owned);
     if (then == Begun::over)
       end_sending<S>();
-    routes_of<S>().route[i].next = route.next + 1;
+    note_next<S>(i, route.next + 1);
     count_call(state, bytes);
     if (told != 0)
       tell_progress(state);
   }
   return then;
+}
+/// Sends at most eager_bytes through the route that the last such message has taken, if that leads
+/// there, its slots are known to be free, and `source` is a rank, too; else nothing has happened.
+/// Returns `then`, or that all of the block are to carry a span. `then`: over, where the call is
+/// over with it; or answered, or sent. `own`: from each thread's own memory, of any length that a
+/// warp carries. `early`: the route, or null.
+template <Scope S, bool own>
+GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data, int count,
+                             MPI_Datatype datatype, int source, Begun then,
+                             const EarlyRoute<S> *early = nullptr) {
+  if (take_launchs<S>() && early != nullptr)
+    return send_short_by<S, own, true>(early->words, comm, dest, tag, data, count, datatype, source,
+                                       then);
+  return send_short_by<S, own, false>({}, comm, dest, tag, data, count, datatype, source, then);
 }
 
 /// What is left when all of the block have written a span. (It calls a function.)
@@ -240,27 +297,32 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
 }
 
-/// Ends a call that takes the next message of a rank that the block remembers, of `bytes` bytes; it
-/// holds the channels, which are at `at`. Either its warp has stored the data, and `tell`s the
-/// other blocks of a grid, or all of the block are to, and the call returns `then`. Lane 0.
-template <class Tell>
-GMPI_DEVICE void end_taking(Source &known, Position at, bool by_owned, bool by_warp, void *data,
-                            std::uint32_t bytes, bool dense, Begun then, Tell tell) {
-  const unsigned long long slot = by_owned ? at.owned : at.common;
-  std::uint32_t *const freed = known.freed[by_owned ? 1 : 0];
-  unsigned long long slots = by_warp ? 1 : slots_for(bytes);
-  if (dense)
-    slots = slots_for(bytes, true);
-  (by_owned ? at.owned : at.common) += slots;
-  known.word = at.word();
-  known.owned = at.owned;
-  if (by_warp) {
-    tell();
-    let_channels_go(*context.peer, known.peer, at);
-    store_relaxed_system(freed + slot % channel_slots, lap_of(slot));
-  } else {
-    note_span(known.in[by_owned ? 1 : 0], freed, slot, data, bytes, known.peer, at, then);
+/// Where the channels from a rank go on behind a message of `slots` slots, the next of one of them.
+struct Behind {
+  unsigned long long word, owned; ///< as in a Source
+  std::uint32_t *freed;           ///< where its first slot is given back, with that lap
+  std::uint32_t lap;
+
+  GMPI_DEVICE Behind(const Source &known, Position at, bool by_owned, unsigned long long slots) {
+    const unsigned long long slot = by_owned ? at.owned : at.common;
+    (by_owned ? at.owned : at.common) += slots;
+    word = at.word();
+    owned = at.owned;
+    freed = known.freed[by_owned ? 1 : 0] + slot % channel_slots;
+    lap = lap_of(slot);
   }
+};
+
+/// Has all of the block read the next message of a rank that it remembers, whose channels are held,
+/// and are at `at`. The call returns `then` when they have. Lane 0.
+GMPI_DEVICE void leave_to_all(Source &known, Position at, bool by_owned, void *data,
+                              std::uint32_t bytes, bool dense, Begun then) {
+  const unsigned long long slot = by_owned ? at.owned : at.common;
+  const Behind behind(known, at, by_owned, slots_for(bytes, dense));
+  known.word = behind.word;
+  known.owned = behind.owned;
+  note_span(known.in[by_owned ? 1 : 0], known.freed[by_owned ? 1 : 0], slot, data, bytes,
+            known.peer, {common_of(behind.word), behind.owned}, then);
 }
 
 /// Receives what comes next from a rank that the block remembers, if it is a message of whole words
@@ -271,6 +333,9 @@ GMPI_DEVICE void end_taking(Source &known, Position at, bool by_owned, bool by_w
 /// To take hold of the channels takes one atomic where nobody else has received from that rank
 /// since the block has: it succeeds if nothing has been taken meanwhile, so nothing has been kept,
 /// and where the channels go on is known. It is under way together with the first look.
+///
+/// What can be known before the message has come is computed before: how each lane tells that its
+/// packet is one of a message to take, and what is to be stored when that has been taken.
 template <Scope S, bool own>
 GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, int count,
                                 MPI_Datatype datatype, bool want_status) {
@@ -288,10 +353,10 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   const std::uint64_t room = std::uint64_t(static_cast<std::uint32_t>(count)) * known.extent;
   if (own && room > warp_bytes)
     return Begun::nothing;
-  unsigned long long *const word_at = &state.receiving[known.peer].next;
+  const std::uint32_t peer = known.peer;
+  unsigned long long *const word_at = &state.receiving[peer].next;
   Position at;
   Packet owned, common;
-  std::uint32_t lap_owned, lap_common;
   const std::uint64_t *from_owned, *from_common;
   GMPI_NO_UNROLL
   for (bool is_second = false;; is_second = true) {
@@ -303,8 +368,6 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     const Summary summary = look(state);
     from_owned = packet_at(known.in[1], at.owned, lane);
     from_common = packet_at(known.in[0], at.common, lane);
-    lap_owned = lap_of(at.owned);
-    lap_common = lap_of(at.common);
     owned = Packet::load(from_owned);
     common = Packet::load(from_common);
     before = of_lane(before, 0);
@@ -313,7 +376,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     if (before == word && !has_a_say)
       break;
     if (before == word && lane == 0)
-      let_channels_go(state, known.peer, at);
+      let_channels_go(state, peer, at);
     if (before == word || (before & locked) != 0 || is_second)
       return Begun::nothing;
     __syncwarp();
@@ -321,69 +384,77 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
       renew_source(state, known, before);
     __syncwarp();
   }
-  // What an eager message's first header packet has to say, where the tag matters.
+  const std::uint32_t lap_owned = lap_of(at.owned), lap_common = lap_of(at.common);
+  // Whether this lane's packet is one of a message whose turn it is: the third says what is to come
+  // before that. (What they count are never 2^31 apart.)
+  const bool counts = lane == header_packets - 1;
+  const auto is_turn_in_owned = [&](const Packet &packet) {
+    const auto ahead = static_cast<std::int32_t>(packet.low - at.common);
+    return packet.shows(lap_owned) & (!counts | (ahead <= 0));
+  };
+  const auto is_turn_in_common = [&](const Packet &packet) {
+    const auto after = static_cast<std::uint32_t>(packet.low);
+    return packet.shows(lap_common) & (!counts | (owned_ahead(after, at.owned) <= 0));
+  };
+  // And of one to take: these bits of an eager message's header, dense or not, and so many bytes.
+  constexpr std::uint64_t odd = own ? 0 : 3, above = 0xffffffffull << 32;
   const std::uint64_t wanted = static_cast<std::uint32_t>(tag) | std::uint64_t(known.context) << 32;
-  const std::uint64_t ignored = tag == MPI_ANY_TAG ? 0xffffffffu : 0;
-  constexpr std::uint64_t odd = own ? 0 : 3;
-  std::uint64_t first, second; // of the header
-  bool by_owned;
-  const auto end = [&](bool by_warp, bool dense, auto tell) {
-    if (lane != 0)
-      return;
-    const auto bytes = static_cast<std::uint32_t>(second);
+  const std::uint64_t matters = tag == MPI_ANY_TAG ? above : ~0ull;
+  const std::uint64_t must_be = lane == 0 ? wanted : 0;
+  const std::uint64_t compared = lane == 0 ? matters & ~dense_bit : lane == 1 ? above | odd : 0;
+  const std::uint32_t most =
+      lane != 1 ? ~0u : room < eager_bytes ? static_cast<std::uint32_t>(room) : eager_bytes;
+  Behind behind(known, at, true, 1); // as most come
+  const auto note_status = [&](std::uint64_t first, std::uint32_t bytes) {
     if (want_status)
       note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
-    else if (own)
-      block.peer.result.bytes = bytes; // for end_quickly()
-    end_taking(known, at, by_owned, by_warp, data, bytes, dense,
-               want_status ? Begun::answered : Begun::over, tell);
   };
-  const auto tell_end = [] {
-    prepare_end<S>();
-    tell_end_of_call<S>();
-  };
+  std::uint64_t value; // of this lane's packet of the message
+  bool by_owned;
+  std::uint32_t bytes;
   GMPI_NO_UNROLL
   for (unsigned turns = 1;; ++turns) {
-    const unsigned in_owned = __ballot_sync(whole_warp, owned.shows(lap_owned));
-    const unsigned in_common = __ballot_sync(whole_warp, common.shows(lap_common));
-    if ((in_owned & headers) == headers || (in_common & headers) == headers) {
-      // The third packet of a header says what is to come before the message.
-      by_owned = (in_owned & headers) == headers &&
-                 at.allows(max_peers, of_lane(owned.data(), header_packets - 1));
-      if (by_owned || ((in_common & headers) == headers &&
-                       at.allows(0, of_lane(common.data(), header_packets - 1)))) {
-        if (by_owned)
-          common = owned;
-        first = of_lane(common.data(), 0);
-        second = of_lane(common.data(), 1);
-        const std::uint64_t unlike = (first ^ wanted) & ~ignored;
-        if (unlike != 0 || second > room || (second & odd) != 0) {
-          if (unlike == dense_bit && second <= room && (second & 3) == 0 && is_in_eights(data)) {
-            end(false, true, tell_end);
-            return Begun::bundling;
-          }
-          const Header header = unpack_header(first, second, 0);
-          if (lane == 0)
-            block.peer.arrived = {at.common, at.owned,
-                                  by_owned ? owned_channel(known.peer) : known.peer, header};
-          __syncwarp();
-          return header.kind == MessageKind::announced && header.context == known.context &&
-                         (tag == MPI_ANY_TAG || tag == header.tag) && !own
-                     ? Begun::offered
-                     : Begun::found;
+    unsigned shown = __ballot_sync(whole_warp, is_turn_in_owned(owned));
+    by_owned = (shown & headers) == headers;
+    value = owned.data();
+    if (!by_owned) {
+      shown = __ballot_sync(whole_warp, is_turn_in_common(common));
+      value = common.data();
+    }
+    if ((shown & headers) == headers) {
+      const bool fits_here =
+          (((value ^ must_be) & compared) == 0) & (static_cast<std::uint32_t>(value) <= most);
+      const unsigned fitting = __ballot_sync(whole_warp, fits_here);
+      bytes = of_lane(static_cast<std::uint32_t>(value), 1);
+      const bool is_ours = (fitting & headers) == headers, by_warp = bytes <= warp_bytes;
+      const bool dense = !by_warp && (of_lane(value, 0) & dense_bit) != 0;
+      if (is_ours && !by_warp && (!dense || is_in_eights(data))) {
+        const std::uint64_t first = want_status ? of_lane(value, 0) : 0;
+        if (lane == 0) {
+          note_status(first, bytes);
+          leave_to_all(known, at, by_owned, data, bytes, dense,
+                       want_status ? Begun::answered : Begun::over);
         }
-        const unsigned awaited =
-            second < warp_bytes
-                ? (2u << (header_packets - 1 + (static_cast<unsigned>(second) + 7) / 8)) - 1
-                : whole_warp;
-        if (second > warp_bytes || ((by_owned ? in_owned : in_common) & awaited) == awaited)
-          break;
+        return way_of_span(dense);
       }
+      if (!is_ours || dense) {
+        const Header header = unpack_header(of_lane(value, 0), of_lane(value, 1), 0);
+        if (lane == 0)
+          block.peer.arrived = {at.common, at.owned, by_owned ? owned_channel(peer) : peer, header};
+        __syncwarp();
+        return header.kind == MessageKind::announced && header.context == known.context &&
+                       (tag == MPI_ANY_TAG || tag == header.tag) && !own
+                   ? Begun::offered
+                   : Begun::found;
+      }
+      const unsigned packets = header_packets + (bytes + packet_bytes - 1) / packet_bytes;
+      if ((~shown & (~0u >> (32 - packets))) == 0)
+        break;
     }
     if (turns % look_again == 0 &&
         (turns == most_turns || __any_sync(whole_warp, is_contended(look(state))))) {
       if (lane == 0)
-        let_channels_go(state, known.peer, at);
+        let_channels_go(state, peer, at);
       return Begun::nothing;
     }
     if (lane == 0)
@@ -391,23 +462,35 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     owned = Packet::load(from_owned);
     common = Packet::load(from_common);
   }
-  const auto bytes = static_cast<std::uint32_t>(second);
-  const bool by_warp = bytes <= warp_bytes;
+  bool brings = false;
   if constexpr (own) {
     const bool others = S == Scope::grid && block.living_blocks > 1;
-    const bool brings = others && bytes <= packet_bytes && !want_status;
-    leave_own(bytes, (lane - header_packets) * packet_bytes, common.data(), others && !brings);
-    if (brings) {
-      const std::uint64_t brought = of_lane(common.data(), header_packets);
-      end(true, false, [&] { bring(block, bytes, brought); });
-      return Begun::answered;
-    }
-  } else if (by_warp) {
-    store_words(data, bytes, lane, common.data());
+    brings = others && bytes <= packet_bytes && !want_status;
+    leave_own(bytes, (lane - header_packets) * packet_bytes, value, others && !brings);
+  } else {
+    store_words(data, bytes, lane, value);
   }
+  const std::uint64_t first = want_status ? of_lane(value, 0) : 0;
+  const std::uint64_t brought = own && brings ? of_lane(value, header_packets) : 0;
   __syncwarp();
-  end(by_warp, false, tell_end);
-  return !by_warp ? Begun::spanning : want_status || own ? Begun::answered : Begun::over;
+  if (lane == 0) {
+    note_status(first, bytes);
+    if (own && !want_status)
+      block.peer.result.bytes = bytes; // for end_quickly()
+    if (!by_owned)
+      behind = Behind(known, at, false, 1);
+    known.word = behind.word;
+    known.owned = behind.owned;
+    if (brings) {
+      bring(block, bytes, brought);
+    } else {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
+    let_channels_go(state, peer, {common_of(behind.word), behind.owned});
+    store_relaxed_system(behind.freed, behind.lap);
+  }
+  return want_status || own ? Begun::answered : Begun::over;
 }
 static_assert(warp_bytes == 232);
 

@@ -222,7 +222,7 @@ template <Scope S> GMPI_DEVICE void look_ahead(const Span &span) {
       more += taken != 0 ? static_cast<std::uint32_t>(__ffs(static_cast<int>(taken))) - 1 : 32;
   }
   if (lane == 0 && more != 0) {
-    routes_of<S>().route[span.route].free_until = known + more;
+    note_free_until<S>(span.route, known + more);
     atomicMax(&context.peer->sending[channel].free_until, known + more);
   }
 }
@@ -262,11 +262,11 @@ template <Scope S, bool dense> GMPI_DEVICE Begun write_span() {
     if (rank != 0)
       return;
     const auto slots = static_cast<std::uint32_t>(slots_for(span.bytes, dense));
-    Route &route = routes_of<S>().route[span.route];
+    const Route &route = routes_of<S>().route[span.route];
     const bool answered = is_answered_early<S>(span.then);
     if (!answered)
       increase_relaxed_device(route.order, slots * one_owned);
-    route.next = span.first + slots;
+    note_next<S>(span.route, span.first + slots);
     count_call(state, span.bytes);
     if constexpr (dense)
       if (!answered)

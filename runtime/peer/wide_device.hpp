@@ -136,7 +136,7 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
   if (lane == 0) {
     store_relaxed_device(&state.wide_uses[peer][use.token], use.number);
     increase_relaxed_device(route.order, slots * one_owned);
-    routes_of<Scope::grid>().route[i].next = route.next + slots;
+    note_next<Scope::grid>(i, route.next + slots);
     count_call(state, bytes);
     increase_relaxed_device(&state.wide, 1);
   }
@@ -204,7 +204,7 @@ GMPI_DEVICE void look_far_ahead(const Span &span) {
     }
   }
   if (lane == 0 && known != span.free_until) {
-    routes_of<Scope::grid>().route[span.route].free_until = known;
+    note_free_until<Scope::grid>(span.route, known);
     atomicMax(&context.peer->sending[channel].free_until, known);
   }
 }

@@ -531,6 +531,10 @@ template <Function F> GMPI_DEVICE int serve_call(const BlockTeam &team, const Ar
 /// Takes what has come for each thread's own memory to this thread's, `from` where all find it.
 GMPI_DEVICE void take_own(void *to, const void *from, std::uint32_t bytes) {
   const auto *const words = static_cast<const std::uint64_t *>(from);
+  if (bytes == 8 && is_in_eights(to)) { // as most are
+    *static_cast<std::uint64_t *>(to) = words[0];
+    return;
+  }
   GMPI_NO_UNROLL
   for (std::uint32_t at = 0; at < bytes; at += 8)
     peer::store_data(static_cast<unsigned char *>(to) + at, bytes - at, words[at / 8]);

@@ -96,6 +96,23 @@ GMPI_DEVICE void load_system_if(bool is, const std::uint64_t *from, std::uint64_
                : "l"(from), "r"(static_cast<std::uint32_t>(is))
                : "memory");
 }
+/// Likewise, in flight together; else what there was in `value`.
+GMPI_DEVICE void load_relaxed_device_if(bool is, const unsigned long long *from,
+                                        unsigned long long &value) {
+  asm volatile("{.reg .pred is; setp.ne.u32 is, %2, 0;\n"
+               "@is ld.relaxed.gpu.global.u64 %0, [%1];}"
+               : "+l"(value)
+               : "l"(from), "r"(static_cast<std::uint32_t>(is))
+               : "memory");
+}
+/// Of any memory.
+GMPI_DEVICE void load_word_if(bool is, const std::uint32_t *from, std::uint32_t &value) {
+  asm volatile("{.reg .pred is; setp.ne.u32 is, %2, 0;\n"
+               "@is ld.u32 %0, [%1];}"
+               : "+r"(value)
+               : "l"(from), "r"(static_cast<std::uint32_t>(is))
+               : "memory");
+}
 /// The same of a GPU's memory; all of it arrives whole.
 #if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4)
 GMPI_DEVICE void store_whole(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
@@ -288,6 +305,12 @@ GMPI_DEVICE std::uint32_t apart(std::uint32_t number) {
   return number;
 }
 
+/// The same pointer, computed before what follows: while what has been loaded is in flight.
+template <class T> GMPI_DEVICE T *by_now(T *pointer) {
+  asm volatile("" : "+l"(pointer));
+  return pointer;
+}
+
 /// This thread's number in its warp: of a block's first, the same as in the block.
 GMPI_DEVICE std::uint32_t lane_index() {
   std::uint32_t lane;
@@ -362,6 +385,15 @@ inline void load_system_if(bool is, const std::uint64_t *from, std::uint64_t &a,
   a = b = 0;
   if (is)
     load_system(from, a, b);
+}
+inline void load_relaxed_device_if(bool is, const unsigned long long *from,
+                                   unsigned long long &value) {
+  if (is)
+    value = __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
+}
+inline void load_word_if(bool is, const std::uint32_t *from, std::uint32_t &value) {
+  if (is)
+    value = *from;
 }
 /// Whoever sees the second word has the first.
 inline void store_whole(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
@@ -451,6 +483,7 @@ inline std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t expecte
 }
 inline void let_pass(std::uint32_t) {}
 inline std::uint32_t apart(std::uint32_t number) { return number; }
+template <class T> T *by_now(T *pointer) { return pointer; }
 inline std::uint32_t lane_index() { return thread_index() % 32; }
 /// Each goes its own way.
 struct LanesHere {

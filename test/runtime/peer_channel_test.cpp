@@ -655,20 +655,20 @@ TEST_F(PeerChannel, a_channel_has_one_owner_who_hands_it_on_as_it_is) {
   comm.context = 5;
   comm.peer_of[0] = comm.peer_of[8] = 1; // as ranks of different communicators may be
   Routes first{}, second{};
-  device::own_channel(*a.state, first, 0, comm, 0, MPI_INT);
+  device::own_channel<gmpi::Scope::block>(*a.state, first, 0, comm, 0, MPI_INT);
   EXPECT_EQ(first.owned, 1u);
   EXPECT_EQ(first.route[0].extent, sizeof(int));
   EXPECT_EQ(first.route[0].free_until, channel_slots);
   first.route[0].next = 12;
-  device::own_channel(*a.state, second, 0, comm, 0, MPI_INT);
+  device::own_channel<gmpi::Scope::block>(*a.state, second, 0, comm, 0, MPI_INT);
   EXPECT_EQ(second.owned, 0u);
   EXPECT_EQ(second.refused, 1u);
   EXPECT_EQ(second.route[0].comm, MPI_Comm{});
   comm.peer_of[8] = 0;
-  device::own_channel(*a.state, first, 0, comm, 8, MPI_INT); // the same route, another rank
+  device::own_channel<gmpi::Scope::block>(*a.state, first, 0, comm, 8, MPI_INT); // the same route, another rank
   EXPECT_EQ(first.channel[0], owned_channel(0));
   EXPECT_EQ(a.state->sending[owned_channel(1)].next, 12u);
-  device::own_channel(*a.state, second, 0, comm, 0, MPI_INT);
+  device::own_channel<gmpi::Scope::block>(*a.state, second, 0, comm, 0, MPI_INT);
   EXPECT_EQ(second.owned, 1u);
   EXPECT_EQ(second.route[0].next, 12u);
   device::give_all_up(*a.state, first);
