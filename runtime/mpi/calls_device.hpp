@@ -445,6 +445,11 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::begin_alone<Function::name>(a);                                                   \
   }                                                                                                \
+  template <class = void> GMPI_NOINLINE Begun in_lanes_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {  \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::begin_in_lanes<Function::name>(a);                                                \
+  }                                                                                                \
   template <class = void> GMPI_NOINLINE Begun begin_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
@@ -646,7 +651,9 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
         return by_queue::alone_##name(site, GMPI_LIST(GMPI_PASS, roles));                          \
       Begun begun = Begun::unmet;                                                                  \
       if constexpr (peer::begins_alone<Function::name>)                                            \
-        begun = quick::alone_##name(GMPI_LIST(GMPI_PASS, roles));                                  \
+        begun = lanes_here().count == 1                                                            \
+                    ? quick::alone_##name(GMPI_LIST(GMPI_PASS, roles))                             \
+                    : quick::in_lanes_##name(GMPI_LIST(GMPI_PASS, roles));                         \
       return begun == Begun::over                                                                  \
                  ? MPI_SUCCESS                                                                     \
                  : either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);            \

@@ -31,7 +31,7 @@ GMPI_DEVICE void write_data_alone(std::uint64_t *to, std::uint32_t lap, std::uin
     std::uint64_t values[alone_at_once];
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < alone_at_once; ++i)
-      values[i] = load_words(data, bytes, p + i);
+      values[i] = load_words_if(p + i < end, data, bytes, p + i);
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < alone_at_once; ++i)
       if (p + i < end)
@@ -57,46 +57,41 @@ GMPI_DEVICE void read_data_alone(const std::uint64_t *from, std::uint32_t lap, s
   }
 }
 
-/// Sends at most slot_bytes through a route whose next slot is known to be free.
-GMPI_DEVICE void send_by(Route &route, int tag, const void *data, std::uint32_t bytes) {
-  State &state = *context.peer;
-  const unsigned long long next = route.next;
-  std::uint64_t *const to = packet_at(route.out, next, 0);
-  const std::uint32_t lap = lap_of(next);
-  // These need nothing of each other.
-  const std::uint64_t after = common_of(load_relaxed_device(route.order));
-  const std::uint32_t told = load_relaxed_device(&state.summary.told);
-  const std::uint32_t all = packets_for(bytes);
-  const std::uint32_t few =
-      header_packets + alone_at_once < all ? header_packets + alone_at_once : all;
-  write_data_alone(to, lap, header_packets, few, data, bytes);
-  const Header header{MessageKind::eager, route.context, 0, 0, tag, bytes, after, false};
-  GMPI_UNROLL
-  for (std::uint32_t p = 0; p < header_packets; ++p)
-    store_packet(to + p * packet_words, pack_header(header, p), lap);
-  write_data_alone(to, lap, few, all, data, bytes);
-  route.next = next + 1;
-  increase_relaxed_device(route.order, one_owned);
-  count_call(state, bytes);
-  if (told != 0)
-    tell_progress(state);
-}
-
-/// MPI_Send, if it can be done at once by a route of the block's; else nothing has happened.
+/// MPI_Send of at most slot_bytes, if it can be done at once by a route of the block's whose next
+/// slot is known to be free; else nothing has happened.
 GMPI_DEVICE bool send_alone(const Arguments &a) {
   BlockState &block = block_state();
-  Route &route = block.routes.route[static_cast<std::uint32_t>(a.dest) % Routes::most];
+  State &state = *context.peer;
   if (!try_take_routes(block))
     return false;
+  Route &its = block.routes.route[static_cast<std::uint32_t>(a.dest) % Routes::most];
+  const Route route = its;
   const std::uint32_t bytes = static_cast<std::uint32_t>(a.send_count) * route.extent;
-  const bool can = route.comm == a.comm && route.datatype == a.send_datatype &&
-                   route.dest == a.dest &&
-                   static_cast<std::uint32_t>(a.send_count) <= route.longest && a.send_tag >= 0 &&
-                   a.send_tag <= context.tag_upper_bound && bytes <= slot_bytes &&
-                   is_in_words(a.send_buffer, bytes) && route.next < route.free_until;
-  if (can)
-    send_by(route, a.send_tag, a.send_buffer, bytes);
+  const bool can = leads_to(route, a.comm, a.dest, a.send_tag, a.send_datatype) &
+                   (static_cast<std::uint32_t>(a.send_count) <= route.longest) &
+                   (bytes <= slot_bytes) & is_in_words(a.send_buffer, bytes) &
+                   (route.next < route.free_until);
+  // These need nothing of each other, and are under way together.
+  unsigned long long order = 0;
+  load_relaxed_device_if(can, route.order, order);
+  const std::uint32_t told = load_relaxed_device(&state.summary.told);
+  const std::uint64_t first = load_words_if(can, a.send_buffer, bytes, header_packets);
+  if (can) {
+    std::uint64_t *const to = packet_at(route.out, route.next, 0);
+    const std::uint32_t lap = lap_of(route.next), all = packets_for(bytes);
+    store_packet(to, head_of(a.send_tag, route.context), lap);
+    store_packet(to + packet_words, bytes, lap);
+    if (bytes != 0)
+      store_packet(to + header_packets * packet_words, first, lap);
+    store_packet(to + 2 * packet_words, common_of(order), lap);
+    write_data_alone(to, lap, header_packets + 1, all, a.send_buffer, bytes);
+    its.next = route.next + 1;
+    increase_relaxed_device(route.order, one_owned);
+    count_call(state, bytes);
+  }
   give_routes_back(block);
+  if (can && told != 0)
+    tell_progress(state);
   return can;
 }
 
@@ -136,48 +131,59 @@ struct Front {
 /// else nothing has happened.
 GMPI_DEVICE bool receive_alone(const Arguments &a) {
   const Comm *comm = find_comm(a.comm);
-  if (comm == nullptr || wants_status(a) || a.source < 0 || a.source >= comm->size)
+  if (comm == nullptr || wants_status(a) || a.source < 0)
     return false;
+  // What is loaded without need of each other is under way together.
+  const std::int32_t size = comm->size;
+  const std::uint32_t comm_context = comm->context;
+  const std::uint32_t peer = comm->peer_of[static_cast<std::uint32_t>(a.source) % max_peers];
   const Buffers buffers = buffers_of(Function::Recv, a, message_bytes);
-  if (!receives_well(*comm, a, buffers) || !is_in_words(buffers.out, 0))
+  if (a.source >= size || !receives_well(*comm, a, buffers) || !is_in_words(buffers.out, 0))
     return false;
   State &state = *context.peer;
-  const std::uint32_t peer = comm->peer_of[a.source];
-  const unsigned long long word = load_relaxed_device(&state.receiving[peer].next);
-  if (!try_lock_channels(state, peer, word))
+  unsigned long long *const word_at = &state.receiving[peer].next;
+  const unsigned long long word = load_relaxed_device(word_at);
+  if ((word & locked) != 0)
     return false;
-  const Channel &common = state.channels[peer], &owned = state.channels[owned_channel(peer)];
-  Position at = position_of(state, peer, word);
+  const unsigned long long before = cas_relaxed_device(word_at, word, word | locked);
+  const Summary summary = look(state);
+  const unsigned long long last = load_relaxed_device(&state.receiving[owned_channel(peer)].next);
+  const Channel common = state.channels[peer], owned = state.channels[owned_channel(peer)];
+  if (before != word)
+    return false;
+  Position at = position_of(word, last);
   const std::uint64_t *from_common = packet_at(common.in, at.common, 0);
   const std::uint64_t *from_owned = packet_at(owned.in, at.owned, 0);
   std::uint32_t *const freed_common = common.in_freed + at.common % channel_slots;
   std::uint32_t *const freed_owned = owned.in_freed + at.owned % channel_slots;
   const std::uint32_t lap_common = lap_of(at.common), lap_owned = lap_of(at.owned);
-  Patience patience;
+  // What an eager message's header has to say, where the tag matters; and of how much at most.
+  const std::uint64_t wanted = head_of(a.recv_tag, comm_context);
+  const std::uint64_t matters = a.recv_tag == MPI_ANY_TAG ? 0xffffffffull << 32 : ~0ull;
+  const std::uint64_t most = buffers.out_bytes < slot_bytes ? buffers.out_bytes : slot_bytes;
+  bool goes_on = !is_contended(summary);
   GMPI_NO_UNROLL
-  for (unsigned turns = 0;; ++turns) {
-    const Summary summary = look(state);
+  for (unsigned turns = 1; goes_on; ++turns) {
     Front front;
     front.load(from_owned);
     const Packet hint = Packet::load(from_common); // all of it would be many registers
     const bool by_owned =
-        front.shows_header(lap_owned) && at.allows(owned_channel(peer), front.packets[2].data());
+        front.shows_header(lap_owned) & at.allows(owned_channel(peer), front.packets[2].data());
     bool there = by_owned;
     if (!by_owned && hint.shows(lap_common)) {
       front.load(from_common);
-      there = front.shows_header(lap_common) && at.allows(peer, front.packets[2].data());
+      there = front.shows_header(lap_common) & at.allows(peer, front.packets[2].data());
     }
-    if (is_contended(summary) || patience.ends(turns))
-      break;
     if (!there) {
+      if (turns % look_again == 0)
+        goes_on = turns != most_turns && !is_contended(look(state));
       relax();
       continue;
     }
-    const Header header = unpack_header(front.packets[0].data(), front.packets[1].data(), 0);
-    if (!is_for(header, *comm, a.recv_tag) || header.kind != MessageKind::eager ||
-        header.bytes > buffers.out_bytes || header.bytes > slot_bytes || (header.bytes & 3) != 0)
+    const std::uint64_t first = front.packets[0].data(), second = front.packets[1].data();
+    if ((((first ^ wanted) & matters) != 0) | (second > most) | ((second & 3) != 0))
       break;
-    const auto bytes = static_cast<std::uint32_t>(header.bytes);
+    const auto bytes = static_cast<std::uint32_t>(second);
     const std::uint64_t *from = by_owned ? from_owned : from_common;
     const std::uint32_t lap = by_owned ? lap_owned : lap_common;
     if (bytes != 0)

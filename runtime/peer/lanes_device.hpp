@@ -293,15 +293,16 @@ GMPI_DEVICE bool receive_in_lanes(const Arguments &a, const LanesHere &lanes) {
   }
 }
 
-/// As far as a single thread's call comes quickly: over, or nothing.
+/// As far as a single thread's call comes quickly: over, or nothing. A thread alone, or several of
+/// a warp.
 template <Function F> GMPI_DEVICE Begun begin_alone(const Arguments &a) {
+  return (F == Function::Send ? send_alone(a) : receive_alone(a)) ? Begun::over : Begun::nothing;
+}
+template <Function F> GMPI_DEVICE Begun begin_in_lanes(const Arguments &a) {
   const LanesHere lanes = lanes_here();
-  bool over = false;
-  if constexpr (F == Function::Send)
-    over = lanes.count == 1 ? send_alone(a) : send_in_lanes(a, lanes);
-  else if constexpr (F == Function::Recv)
-    over = lanes.count == 1 ? receive_alone(a) : receive_in_lanes(a, lanes);
-  return over ? Begun::over : Begun::nothing;
+  return (F == Function::Send ? send_in_lanes(a, lanes) : receive_in_lanes(a, lanes))
+             ? Begun::over
+             : Begun::nothing;
 }
 template <Function F> constexpr bool begins_alone = F == Function::Send || F == Function::Recv;
 

@@ -19,13 +19,16 @@ namespace gmpi::device::peer {
 /// As much as a warp carries with a packet in each lane.
 constexpr std::uint32_t warp_bytes = (32 - header_packets) * packet_bytes;
 
-/// The eight bytes that packet `packet` of a message carries, of `bytes` in all: whole words of
-/// four bytes at an address for such. Nothing for a packet of the header, or behind the end.
-GMPI_DEVICE std::uint64_t load_words(const void *data, std::uint32_t bytes, std::uint32_t packet) {
+/// Begins to load, if `is`, the eight bytes that packet `packet` of a message carries, of `bytes`
+/// in all: whole words of four bytes at an address for such. Nothing for a packet of the header, or
+/// behind the end. In flight together with what else is loaded so.
+GMPI_DEVICE std::uint64_t load_words_if(bool is, const void *data, std::uint32_t bytes,
+                                        std::uint32_t packet) {
   const std::uint32_t at = (packet - header_packets) * packet_bytes; // a header's: beyond any end
   auto *from = reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(data) + at);
-  const std::uint32_t low = at < bytes ? from[0] : 0;
-  const std::uint32_t high = at < bytes && at + 4 < bytes ? from[1] : 0;
+  std::uint32_t low = 0, high = 0;
+  load_word_if(is & (at < bytes), from, low);
+  load_word_if(is & (at < bytes) & (at + 4 < bytes), from + 1, high);
   return low | std::uint64_t(high) << 32;
 }
 /// Stores the same.
@@ -71,17 +74,6 @@ GMPI_DEVICE void leave_own(std::uint32_t bytes, std::uint32_t at, std::uint64_t 
   }
   if (shares && lane_index() == 0)
     block.launch->task = {bytes, 0, 0, GridTask::copy};
-}
-
-/// Begins to load the same, if `is`: in flight together with what else is loaded so.
-GMPI_DEVICE std::uint64_t load_words_if(bool is, const void *data, std::uint32_t bytes,
-                                        std::uint32_t packet) {
-  const std::uint32_t at = (packet - header_packets) * packet_bytes;
-  auto *from = reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(data) + at);
-  std::uint32_t low = 0, high = 0;
-  load_word_if(is & (at < bytes), from, low);
-  load_word_if(is & (at < bytes) & (at + 4 < bytes), from + 1, high);
-  return low | std::uint64_t(high) << 32;
 }
 
 /// An eager message's first word, without what only a dense one's has: as pack_header() has it.
@@ -325,6 +317,10 @@ GMPI_DEVICE void leave_to_all(Source &known, Position at, bool by_owned, void *d
             known.peer, {common_of(behind.word), behind.owned}, then);
 }
 
+/// Whoever waits for a message looks so often, in turns, whether others of the rank have a say; and
+/// after so many it is time to say what is waited for.
+constexpr unsigned look_again = 16, most_turns = look_again << 10;
+
 /// Receives what comes next from a rank that the block remembers, if it is a message of whole words
 /// that fits. Else nothing has happened; or the message is found, or offered, and the channels are
 /// held. Returns over, or answered; or that all of the block are to carry a span. `own`: into each
@@ -340,8 +336,6 @@ template <Scope S, bool own>
 GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, int count,
                                 MPI_Datatype datatype, bool want_status) {
   constexpr unsigned headers = (1u << header_packets) - 1;
-  constexpr unsigned look_again = 16;               // turns
-  constexpr unsigned most_turns = look_again << 10; // then it is time to say what is waited for
   BlockState &block = block_state();
   State &state = *context.peer;
   const std::uint32_t lane = lane_index();
@@ -402,8 +396,9 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   const std::uint64_t matters = tag == MPI_ANY_TAG ? above : ~0ull;
   const std::uint64_t must_be = lane == 0 ? wanted : 0;
   const std::uint64_t compared = lane == 0 ? matters & ~dense_bit : lane == 1 ? above | odd : 0;
-  const std::uint32_t most =
-      lane != 1 ? ~0u : room < eager_bytes ? static_cast<std::uint32_t>(room) : eager_bytes;
+  const std::uint32_t most = lane != 1            ? ~0u
+                             : room < eager_bytes ? static_cast<std::uint32_t>(room)
+                                                  : eager_bytes;
   Behind behind(known, at, true, 1); // as most come
   const auto note_status = [&](std::uint64_t first, std::uint32_t bytes) {
     if (want_status)
