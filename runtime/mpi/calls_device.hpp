@@ -552,117 +552,38 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
         [=](Begun now) { return peer::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), now); });   \
   }                                                                                                \
   }                                                                                                \
-  namespace quick {                                                                                \
-  template <class = void>                                                                          \
-  GMPI_DEVICE int end_answered_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                          \
-    if constexpr (kind_of(Function::name) == Kind::nonblocking) {                                  \
-      Arguments a{};                                                                               \
-      GMPI_EACH(GMPI_ASSIGN, roles)                                                                \
-      return give_request(a.new_request);                                                          \
-    }                                                                                              \
-    return answer_##name(GMPI_LIST(GMPI_PASS, roles));                                             \
-  }                                                                                                \
-  template <Scope S>                                                                               \
-  GMPI_DEVICE Begun receive_either_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun so_far) {        \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    if constexpr (!peer::receives_short<Function::name>)                                           \
-      return so_far;                                                                               \
-    else                                                                                           \
-      return is_local(a.recv_buffer)                                                               \
-                 ? receive_##name<S, true>(GMPI_LIST(GMPI_PASS, roles), so_far)                    \
-                 : receive_##name<S, false>(GMPI_LIST(GMPI_PASS, roles), so_far);                  \
-  }                                                                                                \
-  template <Scope S>                                                                               \
-  GMPI_NOINLINE Begun continue_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles),                 \
-                                      Begun so_far) {                                              \
-    constexpr bool receives = peer::receives_short<Function::name>;                                \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    if constexpr (S == Scope::grid && peer::sends_wide<Function::name>)                            \
-      if (so_far == Begun::nothing)                                                                \
-        so_far = begin_wide_##name(GMPI_LIST(GMPI_PASS, roles));                                   \
-    if constexpr (S == Scope::grid && receives)                                                    \
-      if (so_far == Begun::found)                                                                  \
-        so_far = read_wide_##name(GMPI_LIST(GMPI_PASS, roles));                                    \
-    if constexpr (Function::name == Function::Recv)                                                \
-      if (so_far == Begun::offered)                                                                \
-        return peer::go_on_long<S>(peer::take_offered<S>(                                          \
-            *peer::source_of(a).its, a.source, a.recv_tag, a.recv_buffer,                          \
-            peer::found_by(a).out_bytes, wants_status(a)));                                        \
-    if (is_left(so_far) || so_far == Begun::left)                                                  \
-      so_far = peer::go_on_long<S>(go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far));          \
-    return so_far == Begun::elsewhere ? ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))           \
-                                      : so_far;                                                    \
-  }                                                                                                \
-  template <Scope S>                                                                               \
-  GMPI_NOINLINE int finish_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {      \
-    constexpr bool receives = peer::receives_short<Function::name>;                                \
-    if constexpr (peer::stores_quickly<Function::name>)                                            \
-      if (begun == Begun::storing)                                                                 \
-        begun = store_##name<S>(GMPI_LIST(GMPI_PASS, roles));                                      \
-    if constexpr (peer::sends_short<Function::name>)                                               \
-      if (is_span(begun) && peer::is_to_be_written(block_state().peer.span))                       \
-        begun = device::write_span<S>(begun);                                                      \
-    if constexpr (S == Scope::grid && peer::carries_wide<Function::name>)                          \
-      if (begun == Begun::sharing)                                                                 \
-        begun = carry_wide();                                                                      \
-    if constexpr (S == Scope::grid && Function::name == Function::Sendrecv)                        \
-      if (begun == Begun::sent && block_state().command != GridCommand::lead)                      \
-        begun = await_after_carrying_##name(GMPI_LIST(GMPI_PASS, roles));                          \
-    if constexpr (Function::name == Function::Sendrecv)                                            \
-      if (begun == Begun::sent) {                                                                  \
-        if (thread_index() < 32) {                                                                 \
-          begun = receive_either_##name<S>(GMPI_LIST(GMPI_PASS, roles), begun);                    \
-          if (begun == Begun::found || is_left(begun))                                             \
-            begun = continue_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                  \
-        }                                                                                          \
-        begun = tell_all(thread_index() < 32 ? begun : Begun::over);                               \
-      }                                                                                            \
-    if constexpr (S == Scope::grid && Function::name == Function::Sendrecv)                        \
-      if (begun == Begun::sharing)                                                                 \
-        begun = carry_wide();                                                                      \
-    if constexpr (receives)                                                                        \
-      if (is_span(begun))                                                                          \
-        begun = device::read_span<S>(begun);                                                       \
-    begun = move_together<S>(begun);                                                               \
-    if (begun == Begun::carrying)                                                                  \
-      begun = carry<Function::name, S>();                                                          \
-    if constexpr (S == Scope::grid)                                                                \
-      if (begun == Begun::helping)                                                                 \
-        begun = help_##name(GMPI_LIST(GMPI_PASS, roles));                                          \
-    if (begun == Begun::over)                                                                      \
-      return MPI_SUCCESS;                                                                          \
-    if (S == Scope::grid && begun == Begun::made)                                                  \
-      return take_##name(GMPI_LIST(GMPI_PASS, roles));                                             \
-    if (begun == Begun::answered)                                                                  \
-      return end_answered_##name(GMPI_LIST(GMPI_PASS, roles));                                     \
-    return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \
-  }                                                                                                \
-  }                                                                                                \
   template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     constexpr bool receives = peer::receives_short<Function::name>;                                \
     constexpr bool posts = Function::name == Function::Irecv;                                      \
     constexpr bool collects = kind_of(Function::name) == Kind::collective;                         \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    if constexpr (S == Scope::thread) {                                                            \
-      if (context.peer == nullptr)                                                                 \
-        return by_queue::alone_##name(site, GMPI_LIST(GMPI_PASS, roles));                          \
-      Begun begun = Begun::unmet;                                                                  \
-      if constexpr (peer::begins_alone<Function::name>)                                            \
-        begun = lanes_here().count == 1                                                            \
-                    ? quick::alone_##name(GMPI_LIST(GMPI_PASS, roles))                             \
-                    : quick::in_lanes_##name(GMPI_LIST(GMPI_PASS, roles));                         \
-      return begun == Begun::over                                                                  \
-                 ? MPI_SUCCESS                                                                     \
-                 : either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);            \
-    } else {                                                                                       \
+    Begun begun = Begun::unmet;                                                                    \
+    if constexpr (S != Scope::thread) {                                                            \
+      Arguments a{};                                                                               \
+      GMPI_EACH(GMPI_ASSIGN, roles)                                                                \
       if constexpr (Function::name == Function::Sendrecv)                                          \
         if (sends_or_receives(a))                                                                  \
           return send_or_receive<S>(site, GMPI_LIST(GMPI_PASS, roles));                            \
+      const auto receive = [=](Begun so_far) {                                                     \
+        if constexpr (receives)                                                                    \
+          so_far = is_local(a.recv_buffer)                                                         \
+                       ? quick::receive_##name<S, true>(GMPI_LIST(GMPI_PASS, roles), so_far)       \
+                       : quick::receive_##name<S, false>(GMPI_LIST(GMPI_PASS, roles), so_far);     \
+        if (so_far == Begun::over)                                                                 \
+          return so_far;                                                                           \
+        if constexpr (receives && S == Scope::grid)                                                \
+          if (so_far == Begun::found)                                                              \
+            so_far = quick::read_wide_##name(GMPI_LIST(GMPI_PASS, roles));                         \
+        if constexpr (Function::name == Function::Recv)                                            \
+          if (so_far == Begun::offered)                                                            \
+            return peer::go_on_long<S>(peer::take_offered<S>(                                      \
+                *peer::source_of(a).its, a.source, a.recv_tag, a.recv_buffer,                      \
+                peer::found_by(a).out_bytes, wants_status(a)));                                    \
+        return is_left(so_far) ? peer::go_on_long<S>(                                              \
+                                     quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far))  \
+                               : so_far;                                                           \
+      };                                                                                           \
       peer::EarlyRoute<S> early;                                                                   \
-      Begun begun = begin_together<Function::name, S>(                                             \
+      begun = begin_together<Function::name, S>(                                                   \
           site, a,                                                                                 \
           [=] {                                                                                    \
             if constexpr (receives)                                                                \
@@ -701,46 +622,93 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
             if (context.peer == nullptr)                                                           \
               return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                      \
             Begun so_far = Begun::nothing;                                                         \
-            if constexpr (collects) {                                                              \
-              if (S == Scope::grid && block_state().command == GridCommand::await)                 \
+            if constexpr (collects && S == Scope::grid)                                            \
+              if (block_state().command == GridCommand::await)                                     \
                 return quick::await_##name();                                                      \
+            if constexpr (collects) {                                                              \
               so_far = quick::collect_##name<S>(GMPI_LIST(GMPI_PASS, roles));                      \
               if (so_far == Begun::exchanging)                                                     \
                 so_far = quick::exchange_##name<S>(GMPI_LIST(GMPI_PASS, roles));                   \
-              return so_far == Begun::elsewhere                                                    \
-                         ? quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))                 \
-                         : so_far;                                                                 \
+            } else {                                                                               \
+              if constexpr (peer::sends_short<Function::name>)                                     \
+                so_far = is_local(a.send_buffer)                                                   \
+                             ? quick::send_own_##name<S>(GMPI_LIST(GMPI_PASS, roles))              \
+                             : peer::send_short<Function::name, S, false>(                         \
+                                   a, peer::sends_wide<Function::name> ? &early : nullptr);        \
+              if constexpr (posts)                                                                 \
+                so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles));                       \
+              if constexpr (Function::name == Function::Recv)                                      \
+                so_far = receive(so_far);                                                          \
+              else if (so_far == Begun::sent)                                                      \
+                so_far = receive(so_far);                                                          \
+              else if (so_far == Begun::nothing) {                                                 \
+                if constexpr (S == Scope::grid && peer::sends_wide<Function::name>)                \
+                  so_far = quick::begin_wide_##name(GMPI_LIST(GMPI_PASS, roles));                  \
+                if (so_far != Begun::sharing)                                                      \
+                  so_far = peer::go_on_long<S>(                                                    \
+                      quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far));                \
+              }                                                                                    \
             }                                                                                      \
-            if constexpr (peer::sends_short<Function::name>)                                       \
-              so_far = is_local(a.send_buffer)                                                     \
-                           ? quick::send_own_##name<S>(GMPI_LIST(GMPI_PASS, roles))                \
-                           : peer::send_short<Function::name, S, false>(                           \
-                                 a, peer::sends_wide<Function::name> ? &early : nullptr);          \
-            if constexpr (posts)                                                                   \
-              so_far = quick::post_##name<S>(GMPI_LIST(GMPI_PASS, roles));                         \
-            if (Function::name == Function::Recv || so_far == Begun::sent)                         \
-              so_far = quick::receive_either_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far);       \
-            return so_far == Begun::over || so_far == Begun::answered || is_span(so_far)           \
-                       ? so_far                                                                    \
-                       : quick::continue_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), so_far);     \
+            return so_far == Begun::elsewhere                                                      \
+                       ? quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles))                   \
+                       : so_far;                                                                   \
           });                                                                                      \
       if (begun == Begun::over)                                                                    \
         return MPI_SUCCESS;                                                                        \
-      if constexpr (collects)                                                                      \
-        if (begun == Begun::carrying)                                                              \
-          begun = quick::carry<Function::name, S>();                                               \
-      if constexpr (Function::name == Function::Send || Function::name == Function::Isend)         \
-        if (is_span(begun))                                                                        \
+      if constexpr (kind_of(Function::name) != Kind::nonblocking)                                  \
+        if (begun == Begun::answered)                                                              \
+          return quick::answer_##name(GMPI_LIST(GMPI_PASS, roles));                                \
+      if constexpr (peer::stores_quickly<Function::name>)                                          \
+        if (begun == Begun::storing)                                                               \
+          begun = quick::store_##name<S>(GMPI_LIST(GMPI_PASS, roles));                             \
+      if constexpr (peer::sends_short<Function::name>)                                             \
+        if (is_span(begun) && peer::is_to_be_written(block_state().peer.span))                     \
           begun = write_span<S>(begun);                                                            \
-      if constexpr (Function::name == Function::Recv)                                              \
+      if constexpr (S == Scope::grid && peer::carries_wide<Function::name>)                        \
+        if (begun == Begun::sharing)                                                               \
+          begun = carry_wide();                                                                    \
+      if constexpr (S == Scope::grid && Function::name == Function::Sendrecv)                      \
+        if (begun == Begun::sent && block_state().command != GridCommand::lead)                    \
+          begun = quick::await_after_carrying_##name(GMPI_LIST(GMPI_PASS, roles));                 \
+      if constexpr (Function::name == Function::Sendrecv)                                          \
+        if (begun == Begun::sent)                                                                  \
+          begun = tell_all(thread_index() < 32 ? receive(begun) : Begun::over);                    \
+      if constexpr (S == Scope::grid && Function::name == Function::Sendrecv)                      \
+        if (begun == Begun::sharing)                                                               \
+          begun = carry_wide();                                                                    \
+      if constexpr (receives)                                                                      \
         if (is_span(begun))                                                                        \
           begun = read_span<S>(begun);                                                             \
       if (begun == Begun::over)                                                                    \
         return MPI_SUCCESS;                                                                        \
-      if (begun == Begun::answered)                                                                \
-        return quick::end_answered_##name(GMPI_LIST(GMPI_PASS, roles));                            \
-      return quick::finish_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \
+    } else {                                                                                       \
+      if (context.peer == nullptr)                                                                 \
+        return by_queue::alone_##name(site, GMPI_LIST(GMPI_PASS, roles));                          \
+      if constexpr (peer::begins_alone<Function::name>)                                            \
+        begun = lanes_here().count == 1                                                            \
+                    ? quick::alone_##name(GMPI_LIST(GMPI_PASS, roles))                             \
+                    : quick::in_lanes_##name(GMPI_LIST(GMPI_PASS, roles));                         \
     }                                                                                              \
+    if constexpr (S != Scope::thread)                                                              \
+      begun = move_together<S>(begun);                                                             \
+    if (S != Scope::thread && begun == Begun::carrying)                                            \
+      begun = quick::carry<Function::name, S>();                                                   \
+    if constexpr (S == Scope::grid)                                                                \
+      if (begun == Begun::helping)                                                                 \
+        begun = quick::help_##name(GMPI_LIST(GMPI_PASS, roles));                                   \
+    if (begun == Begun::over)                                                                      \
+      return MPI_SUCCESS;                                                                          \
+    if (S == Scope::grid && begun == Begun::made)                                                  \
+      return quick::take_##name(GMPI_LIST(GMPI_PASS, roles));                                      \
+    if constexpr (S != Scope::thread && kind_of(Function::name) == Kind::nonblocking)              \
+      if (begun == Begun::answered) {                                                              \
+        Arguments a{};                                                                             \
+        GMPI_EACH(GMPI_ASSIGN, roles)                                                              \
+        return give_request(a.new_request);                                                        \
+      }                                                                                            \
+    if (S != Scope::thread && begun == Begun::answered)                                            \
+      return quick::answer_##name(GMPI_LIST(GMPI_PASS, roles));                                    \
+    return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \
   }
 #define GMPI_LEAVE(name, roles)                                                                    \
   namespace quick {                                                                                \
