@@ -168,9 +168,9 @@ GMPI_NOINLINE Begun await_command_for(unsigned long long arrived, std::uint32_t 
 
 /// Arrives at a grid's call, for the block. Returns whether the block is to make it, or to wait for
 /// its round; else `begun` says how far it has come. `repeat` arrives at a collective call, and may
-/// carry it out. `meanwhile` needs nothing of the other blocks. (All of this is part of the kernel:
-/// where functions are called, their registers are saved, and a fence waits for that; and a call
-/// waits for all that is in flight.)
+/// carry it out. `meanwhile` needs nothing of the other blocks. (What most calls do of this is part
+/// of the kernel, and short: where functions are called, their registers are saved, and a fence
+/// waits for that; and a call waits for all that is in flight.)
 template <Function F, Scope S, class Repeat, class Meanwhile>
 GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Repeat repeat,
                                  Meanwhile meanwhile) {

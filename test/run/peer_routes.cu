@@ -3,7 +3,8 @@
 // blocks come to the next. And threads' messages between those of their block, by the same route.
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
 // RUN: %gmpicxx %s -o %t
-// RUN: env GMPI_PEER=1 %ranks 2,4 %t
+// RUN: env GMPI_PEER=1 %ranks 2 %t
+// RUN: env GMPI_PEER=1 %ranks 4 %t
 #include "Inputs/check.h"
 
 constexpr int most = 20000;
