@@ -189,9 +189,9 @@ GMPI_DEVICE void note_told_span(BlockState &block) {
   span.first = low[2];
 }
 
-/// Whether a command, as it has been loaded, is one that this block has not obeyed.
-GMPI_DEVICE bool is_new_command(const BlockState &block, unsigned long long command) {
-  return is_after(static_cast<std::uint32_t>(command) >> command_bits, block.round);
+/// Whether a command, as it has been loaded, is one that a block at that round has not obeyed.
+GMPI_DEVICE bool is_new_command(std::uint32_t round, unsigned long long command) {
+  return is_after(static_cast<std::uint32_t>(command) >> command_bits, round);
 }
 
 /// Waits for the next round's command; the block's leader calls it. Wins or loses promotions. What
@@ -204,20 +204,17 @@ GMPI_DEVICE GridCommand await_command(BlockState &block, bool brings = false) {
   bool rests = false;
   for (;;) {
     std::uint64_t loaded, data = 0;
-    const auto is_new = [&] {
-      return is_after(static_cast<std::uint32_t>(loaded) >> command_bits, round);
-    };
-    if (brings) {
-      GMPI_NO_UNROLL
-      while (load_whole(&launch.brought, data, loaded), !is_new())
-        relax();
-    } else if (rests) {
-      GMPI_NO_UNROLL
-      while (loaded = load_relaxed_device(&launch.command), !is_new())
+    GMPI_NO_UNROLL
+    for (;;) {
+      if (brings)
+        load_whole(&launch.brought, data, loaded);
+      else
+        loaded = load_relaxed_device(&launch.command);
+      if (is_new_command(round, loaded))
+        break;
+      if (rests)
         doze();
-    } else {
-      GMPI_NO_UNROLL
-      while (loaded = load_relaxed_device(&launch.command), !is_new())
+      else
         relax();
     }
     const auto word = static_cast<std::uint32_t>(loaded);
@@ -250,8 +247,7 @@ GMPI_DEVICE bool await_end(BlockState &block) {
   const std::uint32_t round = block.round;
   unsigned long long loaded;
   GMPI_NO_UNROLL
-  while (loaded = load_relaxed_device(&launch.command),
-         !is_after(static_cast<std::uint32_t>(loaded) >> command_bits, round))
+  while (loaded = load_relaxed_device(&launch.command), !is_new_command(round, loaded))
     relax();
   if (loaded != command_word(round + 1, GridCommand::done, MPI_SUCCESS))
     return false;
@@ -262,8 +258,7 @@ GMPI_DEVICE bool await_end(BlockState &block) {
 
 /// Arrives at a grid-scope call for the whole block, in two steps; the block's leader calls them,
 /// after the block's barrier. What the first returns, nobody looks at before the second: it is in
-/// flight. The second returns lead in exactly one block; in others, it has not acquired yet.
-/// `brings`: see await_command().
+/// flight. Then the block leads, if it is the last, or awaits the others' command.
 GMPI_DEVICE unsigned long long begin_to_arrive(BlockState &block) {
   block.living_blocks = 1;
   block.first_round = true;
@@ -274,32 +269,34 @@ GMPI_DEVICE unsigned long long begin_to_arrive(BlockState &block) {
   return add_in_flight_device(&block.launch->membership, 1);
 }
 GMPI_DEVICE bool is_last(unsigned long long before) { return is_complete(before + 1); }
+/// The block makes the call: all have arrived, as the launch's membership says.
 GMPI_DEVICE void lead(BlockState &block, unsigned long long membership) {
   block.command = GridCommand::lead;
   if (grid_blocks() == 1)
     return;
   acquire_device();
-  block.living_blocks = static_cast<std::uint32_t>(membership); // they have all arrived
+  block.living_blocks = static_cast<std::uint32_t>(membership);
 }
-GMPI_DEVICE GridCommand have_arrived(BlockState &block, unsigned long long before,
-                                     bool brings = false) {
-  if (is_last(before)) {
-    lead(block, before + 1);
-    return GridCommand::lead;
-  }
-  const GridCommand command = await_command(block, brings);
-  if (command == GridCommand::lead)
+/// Another does, unless that has departed: then it may be this one. Where it is not, it has not
+/// acquired yet. `brings`: see await_command().
+GMPI_DEVICE GridCommand await_others(BlockState &block, bool brings = false) {
+  block.command = await_command(block, brings);
+  if (block.command == GridCommand::lead)
     lead(block, load_relaxed_device(&block.launch->membership));
-  return command;
+  return block.command;
 }
 
 /// The same in one step, also where some of the block's threads have left.
 GMPI_DEVICE GridCommand arrive(BlockState &block) {
   if (block.departed != 0 || block_threads() < 32)
     store_relaxed_device(&block.launch->lacks_threads, 1u);
-  const GridCommand command = have_arrived(block, begin_to_arrive(block));
+  const unsigned long long before = begin_to_arrive(block);
+  if (is_last(before))
+    lead(block, before + 1);
+  else
+    await_others(block);
   acquire_device();
-  return command;
+  return block.command;
 }
 
 /// Meets all other blocks, of which none has departed. `shows`: what each has written before is

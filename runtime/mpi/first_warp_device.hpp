@@ -99,15 +99,6 @@ GMPI_DEVICE void note_brought(BlockState &block) {
   block.result.error = MPI_SUCCESS;
 }
 
-/// Whether a block that another has made the grid's call for finds the rest in the launch's state:
-/// what has come for each thread's own memory, and what the call returns.
-template <Function F>
-GMPI_DEVICE bool has_been_made(GridCommand command, const BlockState &block, Needs needs) {
-  return (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) &&
-         command == GridCommand::done && block.result.error == MPI_SUCCESS &&
-         (needs.bits & Needs::global) == 0;
-}
-
 /// Whether something has been written for a block that is given that command. (What it is to read
 /// of a channel, packets show.)
 GMPI_DEVICE bool is_to_acquire(GridCommand command, const BlockState &block) {
@@ -136,7 +127,12 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, Needs
   if (command == GridCommand::carry)
     return Begun::sharing;
   if (command != GridCommand::copy)
-    return has_been_made<F>(command, block, needs) ? Begun::made : Begun::led;
+    // (All the rest of a call that has been made lies in the launch's state: what has come for each
+    // thread's own memory, and what the call returns.)
+    return (kind_of(F) == Kind::blocking || kind_of(F) == Kind::collective) && is_done &&
+                   (needs.bits & Needs::global) == 0
+               ? Begun::made
+               : Begun::led;
   note_task(block);
   return block.task.what == GridTask::copy ? Begun::helping : Begun::led;
 }
@@ -150,11 +146,10 @@ constexpr bool ends_series =
 /// The rest of a block's arrival where the next command is not only to go on: what that is, or those
 /// that come. Returns how far the call has come then; unmet, where it is to go on with it. Lane 0.
 template <Function F>
-GMPI_NOINLINE Begun await_command_for(unsigned long long arrived, std::uint32_t needs) {
+GMPI_NOINLINE Begun await_command_for(std::uint32_t needs) {
   BlockState &block = block_state();
   const bool brings = kind_of(F) == Kind::blocking && (needs & Needs::own) != 0;
-  const GridCommand command = have_arrived(block, arrived, brings);
-  block.command = command;
+  const GridCommand command = await_others(block, brings);
   if (command == GridCommand::lead)
     return Begun::unmet;
   if constexpr (ends_series<F>)
@@ -205,7 +200,7 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Repeat repeat
           acquire_device();
           now = Begun::over;
         } else {
-          now = await_command_for<F>(arrived, needs.bits);
+          now = await_command_for<F>(needs.bits);
         }
       }
     }

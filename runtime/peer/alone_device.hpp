@@ -72,8 +72,7 @@ GMPI_DEVICE bool send_alone(const Arguments &a) {
                    (bytes <= slot_bytes) & is_in_words(a.send_buffer, bytes) &
                    (route.next < route.free_until);
   // These need nothing of each other, and are under way together.
-  unsigned long long order = 0;
-  load_relaxed_device_if(can, route.order, order);
+  const std::uint64_t order = load_relaxed_device_if(can, route.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
   const std::uint64_t first = load_words_if(can, a.send_buffer, bytes, header_packets);
   if (can) {
@@ -159,7 +158,7 @@ GMPI_DEVICE bool receive_alone(const Arguments &a) {
   const std::uint32_t lap_common = lap_of(at.common), lap_owned = lap_of(at.owned);
   // What an eager message's header has to say, where the tag matters; and of how much at most.
   const std::uint64_t wanted = head_of(a.recv_tag, comm_context);
-  const std::uint64_t matters = a.recv_tag == MPI_ANY_TAG ? 0xffffffffull << 32 : ~0ull;
+  const std::uint64_t matters = bits_of_head(a.recv_tag);
   const std::uint64_t most = buffers.out_bytes < slot_bytes ? buffers.out_bytes : slot_bytes;
   bool goes_on = !is_contended(summary);
   GMPI_NO_UNROLL

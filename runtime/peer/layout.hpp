@@ -24,7 +24,6 @@
 #include "../queue/scope.hpp"
 
 #include <cstddef>
-#include <cstring>
 
 namespace gmpi::peer {
 
@@ -352,7 +351,7 @@ struct Channel {
 };
 
 /// A channel that a block, or a launch, owns, as its next message of up to eager_bytes needs it.
-/// (What is aligned so, and what comes behind it, is loaded at once: see EarlyRoute.)
+/// (What is aligned so, and what comes behind it, is loaded at once: see RouteWords.)
 struct Route {
   alignas(16) MPI_Datatype datatype; ///< with which, and whom, it has been used last
   std::uint32_t extent;              ///< of the datatype, in bytes

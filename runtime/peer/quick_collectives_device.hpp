@@ -464,7 +464,7 @@ template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
     loaded = load_relaxed_device(command); // lane 0's counts
     const Packet packet = Packet::load(at);
     const bool there = !looks | (data ? packet.shows(number) : packet.shows_since(number));
-    const bool is_new = lane == 0 && is_new_command(block, loaded);
+    const bool is_new = lane == 0 && is_new_command(block.round, loaded);
     value = packet.data();
     if (__any_sync(whole_warp, is_new)) {
       if (of_lane(std::uint32_t((loaded & ~any_round) == wanted), 0) == 0)

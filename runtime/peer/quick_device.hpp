@@ -420,8 +420,7 @@ template <Function F>
 constexpr bool stores_quickly = F == Function::Send || F == Function::Sendrecv;
 
 /// Begins a call that sends with what its block's first warp, whole, can do of it without much ado.
-/// Returns how far it has come.
-/// `early`: see there.
+/// Returns how far it has come. `early`: as short_device.hpp's send_short() has it.
 template <Function F, Scope S, bool own>
 GMPI_DEVICE Begun send_short(const Arguments &a, const EarlyRoute<S> *early = nullptr) {
   constexpr Begun then = F == Function::Send    ? Begun::over

@@ -8,6 +8,9 @@
 #include "../mpi/datatypes_device.hpp"
 #include "channel_device.hpp"
 
+#include <cstddef>
+#include <cstring>
+
 namespace gmpi::device::peer {
 
 /// Whether calls of scope S take the launch's routes; else they take the block's.

@@ -544,9 +544,7 @@ GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
     call.ring = places.route.out;
     call.first = places.first;
     call.carried = bytes;
-    call.sent.head = static_cast<std::uint32_t>(call.tag) |
-                     std::uint64_t(places.route.context) << 32 |
-                     (places.dense ? dense_bit : 0); // as pack_header()
+    call.sent.head = head_of(call.tag, places.route.context) | (places.dense ? dense_bit : 0);
     call.sent.after = common_of(order);
     call.dense = places.dense;
     if (announces)

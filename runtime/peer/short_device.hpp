@@ -26,9 +26,8 @@ GMPI_DEVICE std::uint64_t load_words_if(bool is, const void *data, std::uint32_t
                                         std::uint32_t packet) {
   const std::uint32_t at = (packet - header_packets) * packet_bytes; // a header's: beyond any end
   auto *from = reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(data) + at);
-  std::uint32_t low = 0, high = 0;
-  load_word_if(is & (at < bytes), from, low);
-  load_word_if(is & (at < bytes) & (at + 4 < bytes), from + 1, high);
+  const std::uint32_t low = load_word_if(is & (at < bytes), from);
+  const std::uint32_t high = load_word_if(is & (at < bytes) & (at + 4 < bytes), from + 1);
   return low | std::uint64_t(high) << 32;
 }
 /// Stores the same.
@@ -80,6 +79,10 @@ GMPI_DEVICE void leave_own(std::uint32_t bytes, std::uint32_t at, std::uint64_t 
 GMPI_DEVICE std::uint64_t head_of(int tag, std::uint32_t context) {
   static_assert(std::uint32_t(MessageKind::eager) == 0 && header_packets == 3);
   return static_cast<std::uint32_t>(tag) | std::uint64_t(context) << 32;
+}
+/// Those of its bits that have to be the same for a receive of that tag.
+GMPI_DEVICE std::uint64_t bits_of_head(int tag) {
+  return tag == MPI_ANY_TAG ? 0xffffffffull << 32 : ~0ull;
 }
 
 /// Sends more than a warp does, by route `i`, if its slots are known to be free: the header. All of
@@ -136,9 +139,9 @@ GMPI_DEVICE Begun send_short_by(const RouteWords &seen, MPI_Comm comm, int dest,
   RouteWords now;
   if constexpr (early)
     now = RouteWords::load(block_state().launch->routes.route[i]);
-  unsigned long long order = 0;
+  std::uint64_t order = 0;
   if (!is_answered_early<S>(then))
-    load_relaxed_device_if(leads, route.order, order);
+    order = load_relaxed_device_if(leads, route.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
   std::uint64_t words = own ? 0 : load_words_if(leads & by_warp, data, bytes, lane);
   if constexpr (early) {
@@ -235,6 +238,11 @@ GMPI_OUT_OF_LINE void remember_source(const State &state, const Comm &comm, int 
     launch->sources[static_cast<std::uint32_t>(rank) % Source::most] = known;
 }
 
+/// Notes how far the channels from a rank that the block remembers have been read. Lane 0.
+GMPI_DEVICE void note_position(Source &known, const Position &at) {
+  known.word = at.word();
+  known.owned = at.owned;
+}
 /// Notes where the channels from a rank that the block remembers go on when it has taken a message
 /// at `at`. One thread. (Whoever takes none, or is remembered for another datatype, finds out.)
 GMPI_DEVICE void note_taken(const Comm &comm, int rank, Position at, std::uint32_t channel,
@@ -243,8 +251,7 @@ GMPI_DEVICE void note_taken(const Comm &comm, int rank, Position at, std::uint32
   if (known.comm != comm.handle || known.source != rank)
     return;
   at.move(channel, at.in(channel) + slots_of(header));
-  known.word = at.word();
-  known.owned = at.owned;
+  note_position(known, at);
 }
 
 /// Finds out how far this rank has come in the channels from a rank that the block remembers. A
@@ -289,17 +296,15 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
 }
 
-/// Where the channels from a rank go on behind a message of `slots` slots, the next of one of them.
+/// Where the channels from a rank go on behind a message of one slot, the next of one of them; and
+/// where that slot is given back, with which lap.
 struct Behind {
-  unsigned long long word, owned; ///< as in a Source
-  std::uint32_t *freed;           ///< where its first slot is given back, with that lap
+  Position at;
+  std::uint32_t *freed;
   std::uint32_t lap;
 
-  GMPI_DEVICE Behind(const Source &known, Position at, bool by_owned, unsigned long long slots) {
-    const unsigned long long slot = by_owned ? at.owned : at.common;
-    (by_owned ? at.owned : at.common) += slots;
-    word = at.word();
-    owned = at.owned;
+  GMPI_DEVICE Behind(const Source &known, Position before, bool by_owned) : at(before) {
+    const unsigned long long slot = by_owned ? at.owned++ : at.common++;
     freed = known.freed[by_owned ? 1 : 0] + slot % channel_slots;
     lap = lap_of(slot);
   }
@@ -310,11 +315,10 @@ struct Behind {
 GMPI_DEVICE void leave_to_all(Source &known, Position at, bool by_owned, void *data,
                               std::uint32_t bytes, bool dense, Begun then) {
   const unsigned long long slot = by_owned ? at.owned : at.common;
-  const Behind behind(known, at, by_owned, slots_for(bytes, dense));
-  known.word = behind.word;
-  known.owned = behind.owned;
+  (by_owned ? at.owned : at.common) += slots_for(bytes, dense);
+  note_position(known, at);
   note_span(known.in[by_owned ? 1 : 0], known.freed[by_owned ? 1 : 0], slot, data, bytes,
-            known.peer, {common_of(behind.word), behind.owned}, then);
+            known.peer, at, then);
 }
 
 /// Whoever waits for a message looks so often, in turns, whether others of the rank have a say; and
@@ -392,14 +396,13 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   };
   // And of one to take: these bits of an eager message's header, dense or not, and so many bytes.
   constexpr std::uint64_t odd = own ? 0 : 3, above = 0xffffffffull << 32;
-  const std::uint64_t wanted = static_cast<std::uint32_t>(tag) | std::uint64_t(known.context) << 32;
-  const std::uint64_t matters = tag == MPI_ANY_TAG ? above : ~0ull;
+  const std::uint64_t wanted = head_of(tag, known.context), matters = bits_of_head(tag);
   const std::uint64_t must_be = lane == 0 ? wanted : 0;
   const std::uint64_t compared = lane == 0 ? matters & ~dense_bit : lane == 1 ? above | odd : 0;
   const std::uint32_t most = lane != 1            ? ~0u
                              : room < eager_bytes ? static_cast<std::uint32_t>(room)
                                                   : eager_bytes;
-  Behind behind(known, at, true, 1); // as most come
+  Behind behind(known, at, true); // as most come
   const auto note_status = [&](std::uint64_t first, std::uint32_t bytes) {
     if (want_status)
       note_short<S>(block.peer, source, static_cast<std::int32_t>(first), bytes);
@@ -473,16 +476,15 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     if (own && !want_status)
       block.peer.result.bytes = bytes; // for end_quickly()
     if (!by_owned)
-      behind = Behind(known, at, false, 1);
-    known.word = behind.word;
-    known.owned = behind.owned;
+      behind = Behind(known, at, false);
+    note_position(known, behind.at);
     if (brings) {
       bring(block, bytes, brought);
     } else {
       prepare_end<S>();
       tell_end_of_call<S>();
     }
-    let_channels_go(state, peer, {common_of(behind.word), behind.owned});
+    let_channels_go(state, peer, behind.at);
     store_relaxed_system(behind.freed, behind.lap);
   }
   return want_status || own ? Begun::answered : Begun::over;

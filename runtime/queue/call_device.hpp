@@ -551,7 +551,7 @@ template <Function F> GMPI_DEVICE int end_quickly(const BlockTeam &team, const A
   return MPI_SUCCESS;
 }
 
-/// The same of a grid's call that another block has made: has_been_made().
+/// The same of a grid's call that another block has made: Begun::made.
 template <Function F> GMPI_DEVICE int take_result(const Arguments &a) {
   const LaunchState &launch = *block_state().launch;
   void *out = buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }).out;

@@ -96,22 +96,25 @@ GMPI_DEVICE void load_system_if(bool is, const std::uint64_t *from, std::uint64_
                : "l"(from), "r"(static_cast<std::uint32_t>(is))
                : "memory");
 }
-/// Likewise, in flight together; else what there was in `value`.
-GMPI_DEVICE void load_relaxed_device_if(bool is, const unsigned long long *from,
-                                        unsigned long long &value) {
+/// Likewise.
+GMPI_DEVICE std::uint64_t load_relaxed_device_if(bool is, const unsigned long long *from) {
+  std::uint64_t value = 0;
   asm volatile("{.reg .pred is; setp.ne.u32 is, %2, 0;\n"
                "@is ld.relaxed.gpu.global.u64 %0, [%1];}"
                : "+l"(value)
                : "l"(from), "r"(static_cast<std::uint32_t>(is))
                : "memory");
+  return value;
 }
 /// Of any memory.
-GMPI_DEVICE void load_word_if(bool is, const std::uint32_t *from, std::uint32_t &value) {
+GMPI_DEVICE std::uint32_t load_word_if(bool is, const std::uint32_t *from) {
+  std::uint32_t value = 0;
   asm volatile("{.reg .pred is; setp.ne.u32 is, %2, 0;\n"
                "@is ld.u32 %0, [%1];}"
                : "+r"(value)
                : "l"(from), "r"(static_cast<std::uint32_t>(is))
                : "memory");
+  return value;
 }
 /// The same of a GPU's memory; all of it arrives whole.
 #if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4)
@@ -386,15 +389,10 @@ inline void load_system_if(bool is, const std::uint64_t *from, std::uint64_t &a,
   if (is)
     load_system(from, a, b);
 }
-inline void load_relaxed_device_if(bool is, const unsigned long long *from,
-                                   unsigned long long &value) {
-  if (is)
-    value = __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE);
+inline std::uint64_t load_relaxed_device_if(bool is, const unsigned long long *from) {
+  return is ? __atomic_load_n(in_global(from), __ATOMIC_ACQUIRE) : 0;
 }
-inline void load_word_if(bool is, const std::uint32_t *from, std::uint32_t &value) {
-  if (is)
-    value = *from;
-}
+inline std::uint32_t load_word_if(bool is, const std::uint32_t *from) { return is ? *from : 0; }
 /// Whoever sees the second word has the first.
 inline void store_whole(std::uint64_t *to, std::uint64_t a, std::uint64_t b) {
   store_system(to, a, b);

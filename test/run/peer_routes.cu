@@ -15,7 +15,7 @@ __device__ int words_of(int turn) {
 }
 __device__ int word_of(int turn, int sender, int i) { return 1000 * turn + 100 * sender + i % 89; }
 
-/// To and fro between two ranks; `kind` of turn: which communicator, which datatype, which partner.
+/// To and fro between two ranks, and both at once; `got` has room for both.
 __global__ void by_grid(int *data, int *got, int turns, MPI_Comm other, int rank, int size,
                         int *wrong) {
   for (int turn = 0; turn < turns; ++turn) {
@@ -24,7 +24,7 @@ __global__ void by_grid(int *data, int *got, int turns, MPI_Comm other, int rank
     const int count = doubles ? words / 2 : words;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x) {
       data[i] = word_of(turn, rank, i);
-      got[i] = -1;
+      got[i] = got[most + i] = -1;
     }
     if (rank < partner) {
 #pragma gmpi scope(grid)
@@ -43,11 +43,11 @@ __global__ void by_grid(int *data, int *got, int turns, MPI_Comm other, int rank
       if (got[i] != word_of(turn, partner, i))
         atomicAdd(wrong, 1);
 #pragma gmpi scope(grid)
-    MPI_Sendrecv(data, count, doubles ? MPI_DOUBLE : MPI_INT, partner, 9, got, count,
+    MPI_Sendrecv(data, count, doubles ? MPI_DOUBLE : MPI_INT, partner, 9, got + most, count,
                  doubles ? MPI_DOUBLE : MPI_INT, partner, 9, in_other ? MPI_COMM_WORLD : other,
                  MPI_STATUS_IGNORE);
     for (int i = threadIdx.x; i < words; i += blockDim.x)
-      if (got[i] != word_of(turn, partner, i))
+      if (got[most + i] != word_of(turn, partner, i))
         atomicAdd(wrong, 1);
     MPI_Barrier(MPI_COMM_WORLD);
   }

@@ -665,7 +665,8 @@ TEST_F(PeerChannel, a_channel_has_one_owner_who_hands_it_on_as_it_is) {
   EXPECT_EQ(second.refused, 1u);
   EXPECT_EQ(second.route[0].comm, MPI_Comm{});
   comm.peer_of[8] = 0;
-  device::own_channel<gmpi::Scope::block>(*a.state, first, 0, comm, 8, MPI_INT); // the same route, another rank
+  // The same route, another rank.
+  device::own_channel<gmpi::Scope::block>(*a.state, first, 0, comm, 8, MPI_INT);
   EXPECT_EQ(first.channel[0], owned_channel(0));
   EXPECT_EQ(a.state->sending[owned_channel(1)].next, 12u);
   device::own_channel<gmpi::Scope::block>(*a.state, second, 0, comm, 0, MPI_INT);
