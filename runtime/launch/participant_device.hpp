@@ -185,8 +185,10 @@ GMPI_DEVICE void note_told_span(BlockState &block) {
   span.data = reinterpret_cast<unsigned char *>(low[1]);
   span.dense = (ways & 1) != 0;
   span.reads = (ways & 2) != 0;
-  span.then = static_cast<Begun>(ways >> 2);
+  span.streams = (ways & 4) != 0;
+  span.then = static_cast<Begun>(ways >> 3);
   span.first = low[2];
+  span.peer = static_cast<std::uint32_t>(high[2]);
 }
 
 /// Whether a command, as it has been loaded, is one that a block at that round has not obeyed.

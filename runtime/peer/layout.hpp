@@ -43,6 +43,9 @@ constexpr std::uint32_t bundle_packets = 4 * 32, bundle_bytes = 3 * 32 * 16;
 /// The header is the first of it, and the rest means nothing. What is left of the data behind the
 /// last whole bundle follows in packets that are not dense.
 constexpr std::uint32_t dense_head = 8;
+/// A stream is a ring of so many bundles, a power of two, in which a grid writes a long message that
+/// another is reading (streams_device.hpp).
+constexpr std::uint32_t stream_slots = 2048;
 /// The shortest message that may be dense.
 constexpr std::uint32_t least_dense = 2 * bundle_bytes;
 /// Longer messages are announced, and sent when a receive has matched; but for wide ones.
@@ -193,11 +196,14 @@ struct Header {
   std::uint16_t request; ///< the sender's, where it waits for the match; of an eager one, not told
   std::uint16_t serial;  ///< and which use of it; of a wide one, see WideUse
   std::int32_t tag;
-  std::uint64_t bytes; ///< below 2^48
+  std::uint64_t bytes; ///< below 2^47
   std::uint64_t after; ///< as far the receiver must have come in the other channel: a slot number;
                        ///< where that is the owned channel, its last bits
   bool dense;          ///< of an eager one: its data is in dense packets
+  bool streams;        ///< of an announced one: all blocks of a grid wait to stream it
 };
+/// Of the second word of an announced message, beside its bytes: that it may be streamed.
+constexpr std::uint64_t streams_bit = std::uint64_t(1) << 47;
 /// Of an eager message's first word, instead of a request: that it is dense.
 constexpr std::uint64_t dense_bit = std::uint64_t(1) << 63;
 
@@ -229,7 +235,8 @@ GMPI_HOST_DEVICE inline std::uint64_t pack_header(const Header &header, std::uin
       header.kind == MessageKind::eager ? std::uint64_t(header.dense) << 9 : header.request;
   return packet == 0 ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
                            std::uint64_t(header.kind) << 52 | request << 54
-         : packet == 1 ? header.bytes | std::uint64_t(header.serial) << 48
+         : packet == 1 ? header.bytes | (header.streams ? streams_bit : 0) |
+                             std::uint64_t(header.serial) << 48
                        : header.after;
 }
 GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t second,
@@ -242,7 +249,8 @@ GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t 
     header.dense = (first & dense_bit) != 0;
   else
     header.request = static_cast<std::uint16_t>(first >> 54);
-  header.bytes = second & ((std::uint64_t(1) << 48) - 1);
+  header.bytes = second & (streams_bit - 1);
+  header.streams = (second & streams_bit) != 0;
   header.serial = static_cast<std::uint16_t>(second >> 48);
   header.after = third;
   return header;
@@ -281,6 +289,9 @@ constexpr std::uint32_t ack_packets = 2;
 struct Match {
   std::uint32_t request, serial, place, number;
 };
+/// Instead of an offer's place, where there is none: the message is to be streamed. Then the second
+/// packet says which is its first bundle.
+constexpr std::uint32_t streamed_place = 1;
 /// Where the answer to a rank's request is written, in its memory for these.
 GMPI_HOST_DEVICE inline std::uint64_t *ack_at(std::uint64_t *acks, std::uint32_t request) {
   return acks + request * ack_packets * packet_words;
@@ -316,6 +327,9 @@ struct Shared {
   static constexpr std::size_t landed_words = acks_bytes / sizeof(std::uint64_t);
   static constexpr std::size_t landed_bytes = max_requests * packet_words * sizeof(std::uint64_t);
   static constexpr std::size_t tokens_bytes = wide_kept * sizeof(std::uint32_t);
+  static constexpr std::size_t stream_bytes =
+      std::size_t(stream_slots) * bundle_packets * packet_words * sizeof(std::uint64_t);
+  static constexpr std::size_t stream_freed_bytes = stream_slots * sizeof(std::uint32_t);
 
   /// Packets from rank `source`, in its common or owned channel.
   std::size_t channel(std::uint32_t source, bool owned) const {
@@ -330,7 +344,15 @@ struct Shared {
   std::size_t acks() const { return freed(ranks, true); }
   /// This rank's offers, for the others' hosts; behind the tokens that the others give back.
   std::size_t offers() const { return acks() + acks_bytes + landed_bytes + tokens_bytes; }
-  std::size_t bytes() const { return offers() + max_offers * sizeof(Offer); }
+  /// The stream from rank `source`; and how often rank `destination` has freed each place of the one
+  /// to it.
+  std::size_t stream(std::uint32_t source) const {
+    return offers() + max_offers * sizeof(Offer) + source * stream_bytes;
+  }
+  std::size_t stream_freed(std::uint32_t destination) const {
+    return stream(ranks) + destination * stream_freed_bytes;
+  }
+  std::size_t bytes() const { return stream_freed(ranks); }
 };
 
 /// Where the receiver `to` of a rank's wide messages writes which use of a token has come back, in
@@ -550,6 +572,11 @@ struct State {
   /// By receiver: the last use of each token. Who owns the channel to it writes them.
   std::uint32_t wide_uses[max_peers][wide_tokens];
   unsigned long long wide; ///< such messages that have been sent, for statistics
+  Channel streams[max_peers]; ///< to and from each of this host's ranks
+  /// By rank that sends: the number of the next bundle, and 1 while a message is streamed.
+  unsigned long long stream_next[max_peers];
+  std::uint32_t stream_busy[max_peers];
+  unsigned long long streamed; ///< messages that have been sent so, for statistics
   Kept kept[first_wide_kept + wide_kept];
 };
 

@@ -230,6 +230,9 @@ bool Links::map_peer(const Card &card) {
         words(memory_ + shared.channel(other, owned)), counts(theirs + shared.freed(me, owned))};
   };
   set_peer(other, channel(false), channel(true), words(theirs + shared.acks()));
+  image_->streams[other] = {
+      words(theirs + shared.stream(me)), counts(memory_ + shared.stream_freed(other)),
+      words(memory_ + shared.stream(other)), counts(theirs + shared.stream_freed(me))};
   offers_.set_peer(card.host_rank, reinterpret_cast<const Offer *>(theirs + shared.offers()));
   return true;
 }
@@ -319,6 +322,7 @@ bool Links::has_neighbours(MPI_Comm comm) const {
 /// Tells kernels of an entry. Those that run do not know the communicator.
 void Links::publish(std::uint32_t index) {
   queue_->copy_to_device(state_->channels, image_->channels, sizeof(image_->channels));
+  queue_->copy_to_device(state_->streams, image_->streams, sizeof(image_->streams));
   queue_->copy_to_device(state_->peer_acks, image_->peer_acks, sizeof(image_->peer_acks));
   queue_->copy_to_device(&state_->far_acks, &image_->far_acks, sizeof(image_->far_acks));
   queue_->copy_to_device(&state_->far_news, &image_->far_news, sizeof(image_->far_news));
@@ -416,10 +420,11 @@ void Links::remove(MPI_Comm comm) {
 void Links::report_statistics() {
   if (state_ == nullptr || !settings().stats)
     return;
-  unsigned long long counted[7] = {}, wide = 0;
+  unsigned long long counted[7] = {}, wide = 0, streamed = 0;
   static_assert(offsetof(State, found) == offsetof(State, calls) + 6 * sizeof(counted[0]));
   cudaMemcpy(counted, &state_->calls, sizeof(counted), cudaMemcpyDeviceToHost);
   cudaMemcpy(&wide, &state_->wide, sizeof(wide), cudaMemcpyDeviceToHost);
+  cudaMemcpy(&streamed, &state_->streamed, sizeof(streamed), cudaMemcpyDeviceToHost);
   const auto [calls, bytes, stored, ringed, left, exchanged, found] = counted;
   if (calls == 0)
     return;
@@ -435,7 +440,11 @@ void Links::report_statistics() {
         relayed.messages, relayed.parts, relayed.bytes);
   if (wide != 0)
     say("of these messages, %llu were written by all blocks of a grid, with their headers", wide);
-  if (stored + ringed == 0)
+  if (streamed != 0)
+    say("of these messages, %llu long ones were streamed from all blocks of a grid to all of "
+        "another",
+        streamed);
+  if (stored + ringed + streamed == 0)
     return;
   const std::string refusal = offers_.refusal();
   say("of these messages, %llu long ones were stored where they belong, and %llu went through a "

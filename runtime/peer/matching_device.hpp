@@ -139,6 +139,18 @@ GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &hea
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header) {
   acknowledge(state, from, header, {0, 0, 0, 0}, 0);
 }
+/// The answer that a message is to be streamed; its second packet says from which bundle on.
+GMPI_DEVICE bool is_streamed(const Match &match) {
+  return match.number == 0 && match.place == gmpi::peer::streamed_place;
+}
+GMPI_DEVICE void answer_to_stream(State &state, std::uint32_t from, const Header &header,
+                                  unsigned long long first) {
+  std::uint64_t *const to = ack_at(state.peer_acks[from], header.request);
+  const std::uint32_t lap = lap_of_serial(header.serial);
+  store_packet(to, pack_match({0, 0, gmpi::peer::streamed_place, 0}), lap);
+  store_packet(to + packet_words, first, lap);
+}
+
 /// What the sender of an announced message is told of the request that has matched it.
 GMPI_DEVICE Match match_of(const Request &request, std::uint32_t index, const Header &header) {
   const bool fits = header.bytes <= request.room;
@@ -155,9 +167,11 @@ struct Glance {
   Summary summary;
   RequestState its;
   bool acknowledged, landed;
+  bool streamed; ///< it is a send, and the answer that its grid is to stream it
 
   GMPI_DEVICE Glance(const State &state, std::uint32_t own)
-      : summary(look(state)), its(RequestState::idle), acknowledged(false), landed(false) {
+      : summary(look(state)), its(RequestState::idle), acknowledged(false), landed(false),
+        streamed(false) {
     if (own == nothing)
       return;
     const Request &request = state.requests[own];
@@ -167,11 +181,15 @@ struct Glance {
     const std::uint32_t serial = load_relaxed_device(&request.serial);
     acknowledged = is_answered(state, own, serial, ack);
     landed = last.shows(lap_of_serial(serial));
+    streamed = ack.shows(lap_of_serial(serial)) && is_streamed(unpack_match(ack.data()));
   }
 };
 
-/// Whether the request is done that the caller waits for.
+/// Whether the request is done that the caller waits for, or all blocks of the caller's grid are to
+/// stream it now.
 GMPI_DEVICE bool is_done(State &state, std::uint32_t index, const Glance &seen) {
+  if (seen.its == RequestState::awaiting_match && seen.streamed)
+    return true;
   if (seen.its != RequestState::awaiting_data || !seen.landed)
     return seen.its == RequestState::done;
   acquire_system();

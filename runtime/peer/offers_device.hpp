@@ -37,15 +37,20 @@ GMPI_DEVICE Match find_offer(const State &state, const unsigned char *data,
   return {};
 }
 
-/// The same; where there is none, the host is asked for it, once.
+/// Asks the host for the one that holds what is there, once.
+GMPI_OUT_OF_LINE void ask_for_offer(State &state, const unsigned char *data) {
+  const auto address = reinterpret_cast<unsigned long long>(data);
+  unsigned long long *asked = &state.asked[(address >> 16 ^ address >> 22) % 64];
+  if (load_relaxed_device(asked) != address >> 16 &&
+      atomicExch(asked, address >> 16) != address >> 16)
+    ask(Function::offer, address);
+}
+/// The same as find_offer(); where there is none, the host is asked for it.
 GMPI_OUT_OF_LINE Match find_or_ask_for_offer(State &state, const unsigned char *data,
                                              unsigned long long bytes, unsigned long long &offset) {
   const Match found = find_offer(state, data, bytes, offset);
-  const auto address = reinterpret_cast<unsigned long long>(data);
-  unsigned long long *asked = &state.asked[(address >> 16 ^ address >> 22) % 64];
-  if (found.number == 0 && load_relaxed_device(asked) != address >> 16 &&
-      atomicExch(asked, address >> 16) != address >> 16)
-    ask(Function::offer, address);
+  if (found.number == 0)
+    ask_for_offer(state, data);
   return found;
 }
 

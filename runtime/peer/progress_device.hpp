@@ -139,6 +139,8 @@ GMPI_OUT_OF_LINE void take_answer(State &state, std::uint32_t index) {
   if (!ack.shows(lap))
     return;
   const Match match = unpack_match(ack.data());
+  if (is_streamed(match))
+    return; // that is for the grid that waits for it
   request.header.tag = static_cast<std::int32_t>(match.request);
   unsigned char *target = match.number != 0 ? find_mapped(state, request.peer, match) : nullptr;
   if (target != nullptr) {

@@ -12,6 +12,7 @@
 #include "receive_device.hpp"
 #include "routes_device.hpp"
 #include "taking_device.hpp"
+#include "wide_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -58,10 +59,11 @@ GMPI_DEVICE bool watch(State &state, const LongCall &call, const std::uint64_t *
 // --- sending ---
 
 /// A message that is to be announced as the request of `slot`, from channel slot number `first` on.
+/// `streams`: all blocks of a grid will wait to stream it.
 GMPI_DEVICE Transfer announcement(std::uint32_t comm_context, std::uint32_t slot,
                                   std::uint32_t serial, int tag, const void *data,
                                   unsigned long long bytes, unsigned long long first,
-                                  std::uint64_t after) {
+                                  std::uint64_t after, bool streams = false) {
   Transfer t{};
   t.data = static_cast<unsigned char *>(const_cast<void *>(data));
   t.room = bytes;
@@ -73,7 +75,8 @@ GMPI_DEVICE Transfer announcement(std::uint32_t comm_context, std::uint32_t slot
               tag,
               bytes,
               after,
-              false};
+              false,
+              streams};
   return t;
 }
 /// Announces it. A warp.
@@ -104,14 +107,20 @@ GMPI_DEVICE void note_announced(State &state, const Comm &comm, std::uint32_t pe
   call.send_lap = lap_of_serial(t.header.serial);
 }
 
+/// Whether all blocks of a grid wait in a call of scope S, and can stream that.
+template <Scope S> GMPI_DEVICE bool waits_to_stream(const void *data, std::uint64_t bytes) {
+  return S == Scope::grid && grid_blocks() > 1 && can_stream(data, bytes) && are_all_there();
+}
+
 /// Announces a message to a rank of this host as the request of a kept slot, call.sending. Returns
 /// over; sending where its slot of the channel is not free yet; nothing where no slot is kept, or
-/// the message is in memory that not all of the block can read.
+/// the message is in memory that not all of the block can read. `alone`: it is an MPI_Send's.
 template <Scope S>
 GMPI_DEVICE Begun announce_long(State &state, const Comm &comm, int dest, int tag, const void *data,
-                                unsigned long long bytes, MPI_Datatype datatype, LongCall &call,
-                                Share &share) {
+                                unsigned long long bytes, MPI_Datatype datatype, bool alone,
+                                LongCall &call, Share &share) {
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
+  const bool streams = alone && waits_to_stream<S>(data, bytes);
   if (is_local(data) || peer >= state.near_peers)
     return Begun::nothing;
   std::uint32_t slot = no_slot, serial = 0;
@@ -127,7 +136,7 @@ GMPI_DEVICE Begun announce_long(State &state, const Comm &comm, int dest, int ta
   if (slot == no_slot)
     return Begun::nothing;
   const Transfer t = announcement(comm.context, slot, of_lane(serial, 0), tag, data, bytes,
-                                  of_lane(taken.first, 0), of_lane(taken.after, 0));
+                                  of_lane(taken.first, 0), of_lane(taken.after, 0), streams);
   const bool free =
       of_lane(int(taken.free), 0) != 0 || find_free_as_warp(state, peer, t.first + 1, lane);
   if (free)
@@ -152,9 +161,10 @@ GMPI_DEVICE Begun leave_long(State &state, const LongCall &call, Share &share) {
 }
 
 /// The answer to call.sending: whether it is there, and the message can be stored where it says.
-enum class Answer : std::uint32_t { none, storable, other };
+enum class Answer : std::uint32_t { none, storable, streamed, other };
 
-/// What the first two lanes have `seen` of it; where it is storable, share.step says how then.
+/// What the first two lanes have `seen` of it; where it is storable, share.step says how then;
+/// where it is to be streamed, all blocks have been told to.
 template <Scope S>
 GMPI_DEVICE Answer answer_of(State &state, const LongCall &call, const Packet &seen, unsigned shows,
                              Share &share) {
@@ -162,10 +172,16 @@ GMPI_DEVICE Answer answer_of(State &state, const LongCall &call, const Packet &s
     return Answer::none;
   const Match match = unpack_match(of_lane(seen.data(), 0));
   const unsigned long long offset = of_lane(seen.data(), 1);
-  if (match.number == 0)
+  if (match.number == 0 && !is_streamed(match))
     return Answer::other;
   if ((shows & 2) == 0)
     return Answer::none; // its other packet is on its way
+  if constexpr (S == Scope::grid)
+    if (is_streamed(match)) {
+      if (thread_index() == 0)
+        begin_to_stream(state, call.to, share.step.transfer.data, share.step.high, offset);
+      return Answer::streamed;
+    }
   const Packet mapped = Packet::load(state.mapped[call.to][match.place]);
   if (!mapped.shows(match.number) || share.step.high > step_bytes<S>)
     return Answer::other;
@@ -184,7 +200,7 @@ GMPI_DEVICE const std::uint64_t *answer_at(const State &state, const LongCall &c
   return ack_at(state.acks, call.sending) + thread_index() % ack_packets * packet_words;
 }
 
-/// Awaits the answer to call.sending. Returns storing or left.
+/// Awaits the answer to call.sending. Returns storing, sharing or left.
 template <Scope S> GMPI_DEVICE Begun await_match(State &state, const LongCall &call, Share &share) {
   Answer answer = Answer::none;
   watch(state, call, answer_at(state, call), call.send_lap,
@@ -192,7 +208,9 @@ template <Scope S> GMPI_DEVICE Begun await_match(State &state, const LongCall &c
           answer = answer_of<S>(state, call, seen, shows, share);
           return answer != Answer::none;
         });
-  return answer == Answer::storable ? Begun::storing : Begun::left;
+  return answer == Answer::storable   ? Begun::storing
+         : answer == Answer::streamed ? Begun::sharing
+                                      : Begun::left;
 }
 
 /// Leaves a long call's rest to a function that calls none: what it waits for, it finds without
@@ -262,7 +280,8 @@ GMPI_NOINLINE Begun send_long(State &state, const Comm &comm, int dest, int tag,
                               unsigned long long bytes, MPI_Datatype datatype, Share &share) {
   LongCall call{};
   call.receiving = nothing;
-  const Begun begun = announce_long<S>(state, comm, dest, tag, data, bytes, datatype, call, share);
+  const Begun begun =
+      announce_long<S>(state, comm, dest, tag, data, bytes, datatype, true, call, share);
   return begun == Begun::over      ? keep_call(call, share, Begun::announced)
          : begun == Begun::nothing ? announce_quickly(state, comm, dest, tag, data, bytes, share)
                                    : begun;
@@ -286,8 +305,9 @@ GMPI_NOINLINE Begun send_long_by_route(std::uint32_t i, MPI_Comm comm, std::uint
   const std::uint64_t after = common_of(load_relaxed_device(order));
   const std::uint32_t serial = lane == 0 ? next_use(state, slot, true) : 0;
   const std::uint32_t told = lane == 0 ? load_relaxed_device(&state.summary.told) : 0;
+  const bool streams = waits_to_stream<S>(data, bytes);
   const Transfer t =
-      announcement(comm_context, slot, of_lane(serial, 0), tag, data, bytes, next, after);
+      announcement(comm_context, slot, of_lane(serial, 0), tag, data, bytes, next, after, streams);
   store_header(out, t);
   __syncwarp(); // the route has been read
   if (lane == 0) {
@@ -352,12 +372,12 @@ GMPI_DEVICE Match find_offer_as_warp(const State &state, const void *data, unsig
 
 /// Takes the next message of a channel, which is announced and fits, as the request of `slot`,
 /// call.receiving; the warp holds the channels, which are given back. False, and it still holds
-/// them, where it cannot say where the message can be stored.
+/// them, where it cannot say where the message can be stored. `match`, `offset`: what
+/// find_offer_as_warp() has found.
 GMPI_DEVICE bool match_long(State &state, const Comm &comm, int source, int tag, void *data,
                             unsigned long long room, std::uint32_t channel, const Position &at,
-                            const Header &header, std::uint32_t slot, LongCall &call) {
-  unsigned long long offset = 0;
-  Match match = find_offer_as_warp(state, data, room, offset);
+                            const Header &header, Match match, unsigned long long offset,
+                            std::uint32_t slot, LongCall &call) {
   if (match.number == 0 || is_shared(data) || comm.peer_of[source] >= state.near_peers)
     return false;
   match.request = slot;
@@ -399,18 +419,65 @@ template <Scope S> GMPI_DEVICE Begun end_long(State &state, const LongCall &call
   return call.want_status ? Begun::answered : Begun::over;
 }
 
+/// Messages that are no longer are streamed even where they can be stored where they belong: to
+/// agree on that, and to tell of it, takes as long as a third more on the link.
+constexpr std::uint64_t sooner_streamed = 4 << 20;
+
+/// Takes the next message of a channel, which is announced, fits and waits to be streamed, and has
+/// all blocks read it, if they can; the warp holds the channels, which are given back. False, and
+/// it still holds them, where they cannot. `mapped`: it could be stored where it belongs.
+GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *data, bool mapped,
+                             unsigned long long room, std::uint32_t channel, Position at,
+                             const Header &header, bool want_status, Share &share) {
+  const std::uint32_t peer = comm.peer_of[source];
+  if (!waits_to_stream<Scope::grid>(data, header.bytes) || peer >= state.near_peers)
+    return false;
+  const bool holds = thread_index() == 0 && cas_acquire_device(&state.stream_busy[peer], 0, 1) == 0;
+  if (of_lane(int(holds), 0) == 0)
+    return false;
+  if (thread_index() == 0) {
+    BlockState &block = block_state();
+    const unsigned long long first = state.stream_next[peer], next = at.in(channel);
+    state.stream_next[peer] = first + stream_bundles(header.bytes);
+    answer_to_stream(state, peer, header, first);
+    if (want_status) {
+      note_message(share, source, header, header.tag, room);
+      block.launch->result = share.result;
+    }
+    tell_to_stream(block, true, peer, data, header.bytes, first,
+                   want_status ? Begun::answered : Begun::over);
+    at.move(channel, next + 1);
+    let_channels_go(state, peer, at);
+    free_share(state.channels[channel].in_freed, next, next + 1, 0, 1);
+    if (!mapped)
+      ask_for_offer(state, static_cast<unsigned char *>(data)); // for longer ones to come
+  }
+  __syncwarp();
+  return true;
+}
+
 /// Takes the next message of a channel, which is announced; the warp holds the channels, which are
-/// given back. Returns landing; matched, from where the general way is to go on; or nothing, where
-/// there was no slot for it.
+/// given back. Returns landing; sharing, where all blocks are to read a stream; matched, from where
+/// the general way is to go on; or nothing, where there was no slot for it.
 template <Scope S>
 GMPI_DEVICE Begun receive_long(State &state, const Comm &comm, int source, int tag, void *data,
                                unsigned long long room, std::uint32_t channel, const Position &at,
                                const Header &header, bool want_status, Share &share) {
+  unsigned long long offset = 0;
+  const Match offer = find_offer_as_warp(state, data, room, offset);
+  const bool mapped = offer.number != 0;
+  if constexpr (S == Scope::grid)
+    if (header.streams &&
+        header.bytes <= (mapped && room > sooner_streamed ? sooner_streamed : room) &&
+        stream_long(state, comm, source, data, mapped, room, channel, at, header, want_status,
+                    share))
+      return Begun::sharing;
   LongCall call{};
   call.sending = nothing;
   const std::uint32_t slot = of_lane(thread_index() == 0 ? kept_slot<S>() : no_slot, 0);
   if (slot == no_slot || header.bytes > room ||
-      !match_long(state, comm, source, tag, data, room, channel, at, header, slot, call)) {
+      !match_long(state, comm, source, tag, data, room, channel, at, header, offer, offset, slot,
+                  call)) {
     if (thread_index() == 0)
       match_announced(state, comm, source, tag, data, room, channel, at, header, share);
     __syncwarp();
@@ -493,11 +560,14 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
       const std::uint32_t first = by_owned ? owned_lane : common_lane;
       const Header header =
           unpack_header(of_lane(seen.data(), first), of_lane(seen.data(), first + 1), 0);
+      unsigned long long offset = 0;
       if (is_for(header, comm, tag) && header.kind == MessageKind::announced &&
-          header.bytes <= room &&
-          match_long(state, comm, source, tag, data, room, by_owned ? owned_channel(peer) : peer,
-                     at, header, slot, call))
-        return Begun::over;
+          header.bytes <= room) {
+        const Match offer = find_offer_as_warp(state, data, room, offset);
+        if (match_long(state, comm, source, tag, data, room, by_owned ? owned_channel(peer) : peer,
+                       at, header, offer, offset, slot, call))
+          return Begun::over;
+      }
       break;
     }
     const bool stop = lane == 2 ? has_others(seen, 0) || seen.low >> 32 != 0 : patience.ends(turns);
@@ -525,7 +595,8 @@ GMPI_NOINLINE Begun begin_exchange(State &state, const Comm &comm, int dest, int
   if (out_bytes > eager_bytes && !is_local(out) && source != MPI_ANY_SOURCE)
     slot = of_lane(thread_index() == 0 ? other_kept_slot<S>() : no_slot, 0);
   if (slot != no_slot)
-    begun = announce_long<S>(state, comm, dest, send_tag, in, in_bytes, datatype, call, share);
+    begun =
+        announce_long<S>(state, comm, dest, send_tag, in, in_bytes, datatype, false, call, share);
   if (begun == Begun::nothing)
     return announce_quickly(state, comm, dest, send_tag, in, in_bytes, share);
   if (begun != Begun::over)

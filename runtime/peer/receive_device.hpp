@@ -3,6 +3,7 @@
 
 #include "../queue/call_result.hpp"
 #include "send_device.hpp"
+#include "wide_device.hpp"
 
 namespace gmpi::device::peer {
 
@@ -356,12 +357,34 @@ template <class Team> GMPI_NOINLINE void judge_length(Team team, Call call, MPI_
   team.sync();
 }
 
+/// Has all blocks stream the message of a request that their grid has waited for, if it has been
+/// answered so.
+GMPI_OUT_OF_LINE void stream_if_answered(BlockTeam team, std::uint32_t index) {
+  State &state = *context.peer;
+  const Request &request = state.requests[index];
+  if (!request.sends || !request.header.streams ||
+      state_of(request) != RequestState::awaiting_match)
+    return;
+  __syncthreads();
+  if (team.leads()) {
+    const unsigned long long first =
+        await_packet(ack_of(state, index, 0) + packet_words, lap_of_serial(request.serial));
+    deactivate(state, index);
+    note_state(state.requests[index], RequestState::done);
+    begin_to_stream(state, request.peer, request.data, request.header.bytes, first);
+  }
+  __syncthreads();
+  carry_wide();
+}
+
 /// What the end of a request means, and gives the request back. The team has waited for it.
 template <class Team>
 GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *data) {
   State &state = *context.peer;
   Share &shared = team.shared();
   Request &request = state.requests[index];
+  if constexpr (Team::scope == Scope::grid)
+    stream_if_answered(BlockTeam{team.leader}, index);
   if (team.leads()) {
     acquire_device();
     shared.place = nothing;

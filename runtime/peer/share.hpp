@@ -41,7 +41,8 @@ struct LongCall {
   bool want_status;
 };
 
-/// A short message that all of a block write, or whose data they read: see span_device.hpp.
+/// A short message that all of a block write, or whose data they read: see span_device.hpp. Or one
+/// that all blocks of a grid do.
 struct Span {
   std::uint64_t *ring;
   std::uint32_t *freed; ///< where slots that are read are given back; null: it is written
@@ -54,8 +55,9 @@ struct Span {
   std::uint32_t peer;               ///< of one that is read: whose channels are held
   unsigned long long common, owned; ///< and how far they are read then
   std::uint32_t told;               ///< when it has been written: waits that the proxy knows of
-  bool dense, reads;                ///< of one that all blocks of a grid carry
-  std::uint16_t serial;             ///< the same, as its header says
+  bool dense, reads, streams; ///< of one that all blocks of a grid carry; the last is a long one,
+                              ///< and `first` its first bundle
+  std::uint16_t serial;       ///< the same, as its header says
 };
 
 /// A message that a block's first warp has found, while it holds its channels.

@@ -13,17 +13,20 @@
 #pragma once
 
 #include "../queue/team_device.hpp"
-#include "span_device.hpp"
+#include "streams_device.hpp"
 
 namespace gmpi::device::peer {
 
-/// Whether all blocks of the grid can carry so much together: none has more to do than where a
-/// block is alone. The block that makes the grid's call asks.
-GMPI_DEVICE bool can_carry_together(std::uint64_t bytes) {
+/// Whether all blocks of the grid are there, of several, with all of their threads. The block that
+/// makes the grid's call asks.
+GMPI_DEVICE bool are_all_there() {
   const BlockState &block = block_state();
   return (block.living_blocks > 1) & (block.living_blocks == grid_blocks()) &
-         (load_relaxed_device(&block.launch->lacks_threads) == 0) &
-         (bytes <= std::uint64_t(eager_bytes) * grid_blocks());
+         (load_relaxed_device(&block.launch->lacks_threads) == 0);
+}
+/// Whether they can carry so much together: none has more to do than where a block is alone.
+GMPI_DEVICE bool can_carry_together(std::uint64_t bytes) {
+  return are_all_there() & (bytes <= std::uint64_t(eager_bytes) * grid_blocks());
 }
 /// Whether all blocks can reach data there, and carry it in whole words.
 GMPI_DEVICE bool is_for_all(const void *data, std::uint64_t bytes) {
@@ -47,8 +50,8 @@ GMPI_DEVICE void tell_wide(BlockState &block) {
   store_whole(launch.told[0], reinterpret_cast<std::uint64_t>(span.ring), round | span.bytes);
   store_whole(launch.told[1], reinterpret_cast<std::uint64_t>(span.data),
               round | std::uint64_t(span.dense) | std::uint64_t(span.reads) << 1 |
-                  std::uint64_t(span.then) << 2);
-  store_whole(launch.told[2], span.first, round);
+                  std::uint64_t(span.streams) << 2 | std::uint64_t(span.then) << 3);
+  store_whole(launch.told[2], span.first, round | span.peer);
   give_command(block, GridCommand::carry);
 }
 
@@ -61,6 +64,7 @@ GMPI_DEVICE void tell_to_read(BlockState &block, std::uint64_t *ring, std::uint3
   Span &span = block.peer.span;
   span.dense = header.dense;
   span.reads = true;
+  span.streams = false;
   span.serial = header.serial;
   tell_wide(block);
 }
@@ -120,7 +124,8 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
     span.first = route.next;
     span.bytes = static_cast<std::uint32_t>(bytes);
     span.dense = dense;
-    span.reads = false;
+    span.reads = span.streams = false;
+    span.peer = peer;
     span.then = then;
     span.route = i;
     span.free_until = route.free_until;
@@ -162,6 +167,32 @@ GMPI_NOINLINE Begun send_wide(const Comm &comm, int dest, int tag, const void *d
   return try_to() ? Begun::sharing : Begun::nothing;
 }
 
+// --- streams ---
+
+/// Has all blocks write the message of a grid's MPI_Send, which rank `peer` waits to read, or read
+/// the one that it waits to write. `then`: as tell_to_read() has it. Lane 0 of the block that makes
+/// the call.
+GMPI_DEVICE void tell_to_stream(BlockState &block, bool reads, std::uint32_t peer, void *data,
+                                std::uint64_t bytes, unsigned long long first, Begun then) {
+  Span &span = block.peer.span;
+  span.data = static_cast<unsigned char *>(data);
+  span.first = first;
+  span.bytes = static_cast<std::uint32_t>(bytes);
+  span.then = then;
+  span.peer = peer;
+  span.reads = reads;
+  span.streams = true;
+  span.dense = false;
+  span.told = 0;
+  tell_wide(block);
+}
+/// The same of a message that is sent.
+GMPI_DEVICE void begin_to_stream(State &state, std::uint32_t peer, void *data, std::uint64_t bytes,
+                                 unsigned long long first) {
+  increase_relaxed_device(&state.streamed, 1);
+  tell_to_stream(block_state(), false, peer, data, bytes, first, Begun::over);
+}
+
 // --- carrying, all blocks ---
 
 /// This block's part of block.peer.span, all of it: a warp a bundle, block by block.
@@ -171,6 +202,8 @@ template <bool reads> GMPI_DEVICE void carry_part(const Span &span) {
   const std::uint32_t rank = (warp * blocks + block_index()) * 32 + lane_index();
   if (warp >= warps)
     return;
+  if (span.streams)
+    return carry_stream<reads>(span);
   const SpanWindow window(span);
   if (span.dense)
     carry_packets<true, reads>(window, rank, blocks * warps * 32, [] {});
@@ -217,10 +250,10 @@ GMPI_NOINLINE Begun carry_wide() {
   BlockState &block = block_state();
   const Span &span = block.peer.span;
   const bool leads = block.command == GridCommand::lead;
-  const bool reads = span.reads;
+  const bool reads = span.reads, streams = span.streams;
   const Begun then = span.then;
   reads ? carry_part<true>(span) : carry_part<false>(span);
-  if (leads && thread_index() / 32 + 1 == block_threads() / 32) {
+  if (leads && !streams && thread_index() / 32 + 1 == block_threads() / 32) {
     if (!reads)
       look_far_ahead(span);
     else if (lane_index() == 0)
@@ -238,7 +271,9 @@ GMPI_NOINLINE Begun carry_wide() {
       block.living_blocks = 1; // nobody is left to be told of the end
   }
   __syncthreads();
-  if (leads && reads)
+  if (leads && streams && reads && thread_index() == 0)
+    store_release_device(&context.peer->stream_busy[span.peer], 0);
+  if (leads && !streams && reads)
     free_share(span.freed, span.first, span.first + slots_for(span.bytes, span.dense),
                thread_index(), block_threads());
   return !leads && then == Begun::answered ? Begun::made : then;

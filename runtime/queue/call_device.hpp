@@ -444,6 +444,10 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
   BlockTeam team{leader};
   LaunchState &launch = *block.launch;
   while (block.command != GridCommand::done) {
+    if (block.command == GridCommand::carry) { // a stream, with which the call is over
+      peer::carry_wide();
+      return;
+    }
     if (leader)
       note_task(block);
     __syncthreads();
@@ -482,7 +486,7 @@ GMPI_OUT_OF_LINE void take_last_part(bool leader, void *out) {
 GMPI_DEVICE void serve(bool leader, void *out, bool wants_result) {
   BlockState &block = block_state();
   if (block.command != GridCommand::done)
-    help(leader, out);
+    help(leader, out); // (ends with carry, too)
   if (is_local(out))
     take_last_part(leader, out);
   if (wants_result) {

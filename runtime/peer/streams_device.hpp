@@ -1,0 +1,105 @@
+// Streams: how all blocks of a grid write a long message that all blocks of another are reading,
+// where it cannot be stored where it belongs: bundle by bundle through a ring of its own, in which
+// each waits for its place, or its packets, by itself.
+//
+// Invariant: a stream is agreed on before it begins. The sender's grid has announced the message
+// in a blocking call of all its blocks, and does nothing else before it has written it; the
+// receiver has answered that its blocks read, and from which bundle on. So each waits only for what
+// the other does without waiting for anything else. One stream at a time leads from a rank to
+// another: the receiver says whose it is, and counts the bundles.
+#pragma once
+
+#include "span_device.hpp"
+
+namespace gmpi::device::peer {
+
+using gmpi::peer::stream_slots;
+
+GMPI_DEVICE std::uint32_t stream_bundles(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + bundle_bytes - 1) / bundle_bytes);
+}
+/// Longer messages are not streamed: a span counts bytes in 32 bits.
+constexpr std::uint64_t most_streamed = 1ull << 31;
+
+/// Whether data there can be streamed: all blocks can reach it, in whole words.
+GMPI_DEVICE bool can_stream(const void *data, std::uint64_t bytes) {
+  return bytes <= most_streamed && is_in_words(data, bytes) && is_in_eights(data) &&
+         !is_local(data) && !is_shared(data);
+}
+
+/// A lane's three words of a message's last bundle, of which only `left` bytes are the message's.
+GMPI_DEVICE void load_last(const unsigned char *data, std::uint32_t left, Sixteen (&words)[3]) {
+  GMPI_UNROLL
+  for (std::uint32_t row = 0; row < 3; ++row) {
+    const std::uint32_t at = row * 32 * sizeof(Sixteen);
+    const std::uint32_t some = at < left ? left - at : 0;
+    words[row] = {load_data(data + at, some), some > 8 ? load_data(data + at + 8, some - 8) : 0};
+  }
+}
+GMPI_DEVICE void store_last(unsigned char *data, std::uint32_t left, const DensePacket *packets) {
+  GMPI_UNROLL
+  for (std::uint32_t row = 0; row < 3; ++row) {
+    const std::uint32_t at = row * 32 * sizeof(Sixteen);
+    const std::uint32_t some = at < left ? left - at : 0;
+    const Sixteen word = word_of(packets, row);
+    if (some != 0)
+      store_data(data + at, some, word.low);
+    if (some > 8)
+      store_data(data + at + 8, some - 8, word.high);
+  }
+}
+
+/// This block's part of block.peer.span, a stream, all of it: a warp a bundle, block by block.
+template <bool reads, bool sixteens> GMPI_DEVICE void carry_stream(const Span &span) {
+  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
+  const std::uint32_t lane = lane_index(), all = grid_blocks() * warps;
+  const std::uint32_t bytes = span.bytes, count = stream_bundles(bytes);
+  const unsigned long long first = span.first;
+  const Channel &stream = context.peer->streams[span.peer];
+  std::uint64_t *const ring = (reads ? stream.in : stream.out) + lane * packet_words;
+  std::uint32_t *const freed = reads ? stream.in_freed : stream.out_freed;
+  unsigned char *const begin = span.data + lane * sizeof(Sixteen);
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = warp * grid_blocks() + block_index(); warp < warps && i < count;
+       i += all) {
+    const auto place = static_cast<std::uint32_t>((first + i) % stream_slots);
+    const auto lap = static_cast<std::uint32_t>((first + i) / stream_slots) + 1;
+    std::uint64_t *const packets = ring + std::size_t(place) * bundle_packets * packet_words;
+    unsigned char *const data = begin + std::size_t(i) * bundle_bytes;
+    const std::uint32_t left = bytes - i * bundle_bytes;
+    const std::uint32_t at = lane * static_cast<std::uint32_t>(sizeof(Sixteen));
+    const std::uint32_t its = at < left ? left - at : 0;
+    if constexpr (reads) {
+      DensePacket found[4];
+      await_packets(packets, lap, found, false, [] {});
+      if (left >= bundle_bytes) {
+        GMPI_UNROLL
+        for (std::uint32_t row = 0; row < 3; ++row)
+          store_word<sixteens>(data + row * 32 * sizeof(Sixteen), word_of(found, row));
+      } else {
+        store_last(data, its, found);
+      }
+      __syncwarp();
+      if (lane == 0)
+        store_relaxed_system(freed + place, lap);
+    } else {
+      Sixteen words[3];
+      if (left >= bundle_bytes) {
+        GMPI_UNROLL
+        for (std::uint32_t row = 0; row < 3; ++row)
+          words[row] = load_word<sixteens>(data + row * 32 * sizeof(Sixteen));
+      } else {
+        load_last(data, its, words);
+      }
+      GMPI_NO_UNROLL
+      while (load_relaxed_system(freed + place) != lap - 1)
+        relax();
+      store_words(packets, words, lap);
+    }
+  }
+}
+template <bool reads> GMPI_DEVICE void carry_stream(const Span &span) {
+  is_in_sixteens(span.data) ? carry_stream<reads, true>(span) : carry_stream<reads, false>(span);
+}
+
+} // namespace gmpi::device::peer

@@ -1,0 +1,197 @@
+// Long messages between grids, into memory that the sender cannot map: all blocks write them while
+// all blocks of the other read. Of any length and at any address, into room that is longer, from
+// grids of other sizes; where others of the rank have a say meanwhile, so that the sender learns of
+// it the general way; and beside what is sent or received otherwise.
+// LOWERINGS: queue (split kernels leave such communicators to the queue)
+// RUN: %gmpicxx %s -o %t
+// RUN: env GMPI_PEER=1 GMPI_STATS=1 %ranks 2 %t 2>&1 | FileCheck %s
+// RUN: env GMPI_PEER=1 GMPI_STATS=1 %ranks 3 %t 2>&1 | FileCheck %s --check-prefix=THREE
+// CHECK-DAG: {{^}}ok{{$}}
+// CHECK-DAG: rank 0: of these messages, {{[2-9][0-9]}} long ones were streamed from all blocks of a grid to all of another
+// CHECK-DAG: rank 1: of these messages, 14 long ones were streamed
+// THREE-DAG: {{^}}ok{{$}}
+// THREE-DAG: rank 0: of these messages, 7 long ones were streamed
+#include "Inputs/check.h"
+
+constexpr int most = 1 << 20, guard = 64;
+
+__device__ int memory[most], got[most]; // no other process can map these
+
+__device__ int length_of(int turn) { // in words of four bytes; some of several laps of the ring
+  const int lengths[] = {262145, 262528, 300000, 393216, 786432 - 1, 600001, 524288 + 383};
+  return lengths[turn % 7];
+}
+__device__ int word_of(int turn, int sender, int i) { return 1000003 * turn + 77 * sender + i; }
+
+__device__ void fill(int *data, int words, int turn, int sender) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
+    data[i] = word_of(turn, sender, i);
+}
+__device__ void clear(int *got, int words) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words + guard; i += gridDim.x * blockDim.x)
+    got[i] = -1;
+}
+__device__ void check(const int *got, int words, int turn, int sender, int *wrong) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words + guard; i += gridDim.x * blockDim.x)
+    if (got[i] != (i < words ? word_of(turn, sender, i) : -1))
+      atomicAdd(wrong, 1);
+}
+
+/// To and fro between ranks 0 and 1. `pending`: while rank 0 has posted a receive, whose message comes
+/// last: so what it receives does not come as a stream, and what it sends is waited for the general way.
+__global__ void exchange(int turns, int first, bool pending, int rank, int *wrong) {
+  const int partner = rank ^ 1;
+  for (int turn = first; turn < first + turns; ++turn) {
+    const int words = length_of(turn), offset = 2 * (turn % 3), space = words + turn % 2 * 100;
+    int *const from = memory + offset, *const to = got + 2 * (turn % 2);
+    int small = turn;
+    MPI_Request request;
+    fill(from, words, turn, rank);
+    clear(to, words);
+    if (pending && rank == 0) {
+#pragma gmpi scope(grid)
+      MPI_Irecv(memory + most - 1, 1, MPI_INT, partner, 7, MPI_COMM_WORLD, &request);
+    }
+    for (int half = 0; half < 2; ++half) {
+      if (half == rank) {
+#pragma gmpi scope(grid)
+        MPI_Send(from, words, MPI_INT, partner, turn % 5, MPI_COMM_WORLD);
+      } else if (turn % 3 == 0) {
+        MPI_Status status;
+#pragma gmpi scope(grid)
+        MPI_Recv(to, space, MPI_INT, partner, turn % 5, MPI_COMM_WORLD, &status);
+        int count;
+        MPI_Get_count(&status, MPI_INT, &count);
+        if (count != words || status.MPI_SOURCE != partner || status.MPI_TAG != turn % 5)
+          atomicAdd(wrong, 1);
+      } else {
+#pragma gmpi scope(grid)
+        MPI_Recv(to, space, MPI_INT, partner, turn % 4 == 1 ? MPI_ANY_TAG : turn % 5, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+      }
+    }
+    if (pending && rank == 1) {
+#pragma gmpi scope(grid)
+      MPI_Send(&small, 1, MPI_INT, partner, 7, MPI_COMM_WORLD);
+    }
+    if (pending && rank == 0) {
+#pragma gmpi scope(grid)
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      if (memory[most - 1] != turn)
+        atomicAdd(wrong, 1);
+    }
+    check(to, words, turn, partner, wrong);
+    int done;
+#pragma gmpi scope(grid)
+    MPI_Sendrecv(&small, 1, MPI_INT, partner, 8, &done, 1, MPI_INT, partner, 8, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+  }
+}
+
+/// Rank 0's blocks carry a message to rank 1 together while they wait for rank 2, which is late, and
+/// then stream to that.
+__global__ void meanwhile(int turns, int rank, int *wrong) {
+  for (int turn = 0; turn < turns; ++turn) {
+    const int words = length_of(turn);
+    if (rank == 0) {
+      fill(memory, words, turn, 0);
+      MPI_Request request;
+#pragma gmpi scope(grid)
+      MPI_Isend(memory, words, MPI_INT, 1, 3, MPI_COMM_WORLD, &request);
+      __syncthreads(); // so that none of these calls is left to the next one
+#pragma gmpi scope(grid)
+      MPI_Send(memory, words, MPI_INT, 2, 3, MPI_COMM_WORLD);
+      __syncthreads();
+#pragma gmpi scope(grid)
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (rank < 3) {
+      clear(got, words);
+      int token = turn;
+      if (rank == 2) { // when rank 1 has its message
+#pragma gmpi scope(grid)
+        MPI_Recv(&token, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      }
+#pragma gmpi scope(grid)
+      MPI_Recv(got, words, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      check(got, words, turn, 0, wrong);
+      if (rank == 1) {
+#pragma gmpi scope(grid)
+        MPI_Send(&token, 1, MPI_INT, 2, 4, MPI_COMM_WORLD);
+      }
+    }
+#pragma gmpi scope(grid)
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+/// Sent by all calls that send, received by all that receive.
+__global__ void otherwise(int turns, int rank, int *wrong) {
+  const int partner = rank ^ 1;
+  for (int turn = 0; turn < turns; ++turn) {
+    const int words = length_of(turn);
+    fill(memory, words, turn, rank);
+    clear(got, words);
+#pragma gmpi scope(grid)
+    MPI_Barrier(MPI_COMM_WORLD); // one block may receive alone
+    if (turn % 4 == 0) {
+#pragma gmpi scope(grid)
+      MPI_Sendrecv(memory, words, MPI_INT, partner, 3, got, words, MPI_INT, partner, 3, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
+    } else {
+      for (int half = 0; half < 2; ++half) {
+        MPI_Request request;
+        if (half == rank && turn % 4 == 1) {
+#pragma gmpi scope(grid)
+          MPI_Isend(memory, words, MPI_INT, partner, 3, MPI_COMM_WORLD, &request);
+#pragma gmpi scope(grid)
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else if (half == rank) {
+#pragma gmpi scope(grid)
+          MPI_Send(memory, words, MPI_INT, partner, 3, MPI_COMM_WORLD);
+        } else if (turn % 4 == 2) {
+#pragma gmpi scope(grid)
+          MPI_Irecv(got, words, MPI_INT, partner, 3, MPI_COMM_WORLD, &request);
+#pragma gmpi scope(grid)
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else if (turn % 4 == 3) {
+          if (blockIdx.x == 0) {
+#pragma gmpi scope(block)
+            MPI_Recv(got, words, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+          }
+        } else {
+#pragma gmpi scope(grid)
+          MPI_Recv(got, words, MPI_INT, partner, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+      }
+    }
+#pragma gmpi scope(grid)
+    MPI_Barrier(MPI_COMM_WORLD);
+    check(got, words, turn, partner, wrong);
+#pragma gmpi scope(grid)
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+int main(int argc, char **argv) {
+  test::begin(&argc, &argv);
+  const int turns = test::thread_sanitizer ? 2 : 7;
+  test::Array<int> wrong(1, 0);
+  auto result = [&](const char *what) {
+    test::synchronize();
+    test::expect_equal(wrong.read()[0], 0, what);
+  };
+  if (test::size == 3) {
+    meanwhile<<<4, 64>>>(turns, test::rank, wrong.data());
+    result("wrong words of a stream that begins late");
+    return test::end();
+  }
+  for (int blocks : {2, 5})
+    for (bool pending : {false, true}) {
+      exchange<<<blocks + test::rank, 64 << test::rank>>>(turns, blocks, pending, test::rank,
+                                                          wrong.data());
+      result(pending ? "wrong words beside a posted receive" : "wrong words of a stream");
+    }
+  otherwise<<<4, 64>>>(2 * turns, test::rank, wrong.data());
+  result("wrong words of other calls");
+  return test::end();
+}
