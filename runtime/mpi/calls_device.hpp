@@ -135,7 +135,7 @@ template <Scope S> GMPI_DEVICE Begun read_span(Begun begun) {
 /// All of a block carry what all of its grid's do. Returns how far the call has come then.
 GMPI_DEVICE Begun carry_wide() {
   const bool sends = !block_state().peer.span.reads && block_state().command == GridCommand::lead;
-  const Begun begun = peer::carry_wide();
+  const Begun begun = peer::carry_with_grid();
   if (sends)
     peer::tell_of_span();
   return begun;
@@ -175,7 +175,7 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
     }
     now = tell_all(now);
   } while (now == Begun::helping);
-  return now == Begun::sharing ? peer::carry_wide() : now; // what it receives: then it is over
+  return now == Begun::sharing ? peer::carry_with_grid() : now; // what it receives: then it is over
 }
 
 /// Has all of a block write what goes to the proxy, once its first warp has begun, and read what

@@ -474,7 +474,7 @@ template <Scope S, class Receive> GMPI_DEVICE Begun receive_together(Receive rec
   const Begun begun = tell_all(thread_index() < 32 ? go_on_long<S>(receive()) : Begun::over);
   return begun == Begun::carrying   ? carry_last_step<S>()
          : begun == Begun::bundling ? read_span<S, true>()
-         : begun == Begun::sharing  ? carry_wide()
+         : begun == Begun::sharing  ? carry_with_grid()
                                     : begun;
 }
 

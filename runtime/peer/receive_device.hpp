@@ -374,7 +374,7 @@ GMPI_OUT_OF_LINE void stream_if_answered(BlockTeam team, std::uint32_t index) {
     begin_to_stream(state, request.peer, request.data, request.header.bytes, first);
   }
   __syncthreads();
-  carry_wide();
+  carry_stream();
 }
 
 /// What the end of a request means, and gives the request back. The team has waited for it.

@@ -27,79 +27,74 @@ GMPI_DEVICE bool can_stream(const void *data, std::uint64_t bytes) {
          !is_local(data) && !is_shared(data);
 }
 
-/// A lane's three words of a message's last bundle, of which only `left` bytes are the message's.
-GMPI_DEVICE void load_last(const unsigned char *data, std::uint32_t left, Sixteen (&words)[3]) {
+/// A lane's three words of a bundle, of which `left` bytes from the lane's first on are the
+/// message's: all, but for the last bundle. `sixteens`: they are at an address for sixteen bytes.
+GMPI_DEVICE void load_words(const unsigned char *data, std::uint32_t left, bool sixteens,
+                            Sixteen (&words)[3]) {
+  constexpr std::uint32_t apart = 32 * sizeof(Sixteen);
   GMPI_UNROLL
   for (std::uint32_t row = 0; row < 3; ++row) {
-    const std::uint32_t at = row * 32 * sizeof(Sixteen);
-    const std::uint32_t some = at < left ? left - at : 0;
-    words[row] = {load_data(data + at, some), some > 8 ? load_data(data + at + 8, some - 8) : 0};
+    const unsigned char *const from = data + row * apart;
+    const std::uint32_t its = row * apart < left ? left - row * apart : 0;
+    if (its >= sizeof(Sixteen))
+      words[row] = sixteens ? load_word<true>(from) : load_word<false>(from);
+    else
+      words[row] = {load_data(from, its), its > 8 ? load_data(from + 8, its - 8) : 0};
   }
 }
-GMPI_DEVICE void store_last(unsigned char *data, std::uint32_t left, const DensePacket *packets) {
+GMPI_DEVICE void store_words(unsigned char *data, std::uint32_t left, bool sixteens,
+                             const DensePacket *packets) {
+  constexpr std::uint32_t apart = 32 * sizeof(Sixteen);
   GMPI_UNROLL
   for (std::uint32_t row = 0; row < 3; ++row) {
-    const std::uint32_t at = row * 32 * sizeof(Sixteen);
-    const std::uint32_t some = at < left ? left - at : 0;
+    unsigned char *const to = data + row * apart;
+    const std::uint32_t its = row * apart < left ? left - row * apart : 0;
     const Sixteen word = word_of(packets, row);
-    if (some != 0)
-      store_data(data + at, some, word.low);
-    if (some > 8)
-      store_data(data + at + 8, some - 8, word.high);
+    if (its >= sizeof(Sixteen)) {
+      sixteens ? store_word<true>(to, word) : store_word<false>(to, word);
+    } else if (its != 0) {
+      store_data(to, its, word.low);
+      if (its > 8)
+        store_data(to + 8, its - 8, word.high);
+    }
   }
 }
 
 /// This block's part of block.peer.span, a stream, all of it: a warp a bundle, block by block.
-template <bool reads, bool sixteens> GMPI_DEVICE void carry_stream(const Span &span) {
+template <bool reads> GMPI_DEVICE void carry_stream_part(const Span &span) {
   const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
   const std::uint32_t lane = lane_index(), all = grid_blocks() * warps;
-  const std::uint32_t bytes = span.bytes, count = stream_bundles(bytes);
+  const std::uint32_t bytes = span.bytes, count = warp < warps ? stream_bundles(bytes) : 0;
   const unsigned long long first = span.first;
+  const bool sixteens = is_in_sixteens(span.data);
   const Channel &stream = context.peer->streams[span.peer];
   std::uint64_t *const ring = (reads ? stream.in : stream.out) + lane * packet_words;
   std::uint32_t *const freed = reads ? stream.in_freed : stream.out_freed;
   unsigned char *const begin = span.data + lane * sizeof(Sixteen);
   GMPI_NO_UNROLL
-  for (std::uint32_t i = warp * grid_blocks() + block_index(); warp < warps && i < count;
-       i += all) {
+  for (std::uint32_t i = warp * grid_blocks() + block_index(); i < count; i += all) {
     const auto place = static_cast<std::uint32_t>((first + i) % stream_slots);
     const auto lap = static_cast<std::uint32_t>((first + i) / stream_slots) + 1;
     std::uint64_t *const packets = ring + std::size_t(place) * bundle_packets * packet_words;
     unsigned char *const data = begin + std::size_t(i) * bundle_bytes;
-    const std::uint32_t left = bytes - i * bundle_bytes;
-    const std::uint32_t at = lane * static_cast<std::uint32_t>(sizeof(Sixteen));
-    const std::uint32_t its = at < left ? left - at : 0;
+    const std::uint32_t before = i * bundle_bytes + lane * sizeof(Sixteen);
+    const std::uint32_t left = before < bytes ? bytes - before : 0;
     if constexpr (reads) {
       DensePacket found[4];
       await_packets(packets, lap, found, false, [] {});
-      if (left >= bundle_bytes) {
-        GMPI_UNROLL
-        for (std::uint32_t row = 0; row < 3; ++row)
-          store_word<sixteens>(data + row * 32 * sizeof(Sixteen), word_of(found, row));
-      } else {
-        store_last(data, its, found);
-      }
+      store_words(data, left, sixteens, found);
       __syncwarp();
       if (lane == 0)
         store_relaxed_system(freed + place, lap);
     } else {
       Sixteen words[3];
-      if (left >= bundle_bytes) {
-        GMPI_UNROLL
-        for (std::uint32_t row = 0; row < 3; ++row)
-          words[row] = load_word<sixteens>(data + row * 32 * sizeof(Sixteen));
-      } else {
-        load_last(data, its, words);
-      }
+      load_words(data, left, sixteens, words);
       GMPI_NO_UNROLL
       while (load_relaxed_system(freed + place) != lap - 1)
         relax();
       store_words(packets, words, lap);
     }
   }
-}
-template <bool reads> GMPI_DEVICE void carry_stream(const Span &span) {
-  is_in_sixteens(span.data) ? carry_stream<reads, true>(span) : carry_stream<reads, false>(span);
 }
 
 } // namespace gmpi::device::peer

@@ -202,8 +202,6 @@ template <bool reads> GMPI_DEVICE void carry_part(const Span &span) {
   const std::uint32_t rank = (warp * blocks + block_index()) * 32 + lane_index();
   if (warp >= warps)
     return;
-  if (span.streams)
-    return carry_stream<reads>(span);
   const SpanWindow window(span);
   if (span.dense)
     carry_packets<true, reads>(window, rank, blocks * warps * 32, [] {});
@@ -250,10 +248,10 @@ GMPI_NOINLINE Begun carry_wide() {
   BlockState &block = block_state();
   const Span &span = block.peer.span;
   const bool leads = block.command == GridCommand::lead;
-  const bool reads = span.reads, streams = span.streams;
+  const bool reads = span.reads;
   const Begun then = span.then;
   reads ? carry_part<true>(span) : carry_part<false>(span);
-  if (leads && !streams && thread_index() / 32 + 1 == block_threads() / 32) {
+  if (leads && thread_index() / 32 + 1 == block_threads() / 32) {
     if (!reads)
       look_far_ahead(span);
     else if (lane_index() == 0)
@@ -271,12 +269,34 @@ GMPI_NOINLINE Begun carry_wide() {
       block.living_blocks = 1; // nobody is left to be told of the end
   }
   __syncthreads();
-  if (leads && streams && reads && thread_index() == 0)
-    store_release_device(&context.peer->stream_busy[span.peer], 0);
-  if (leads && !streams && reads)
+  if (leads && reads)
     free_share(span.freed, span.first, span.first + slots_for(span.bytes, span.dense),
                thread_index(), block_threads());
   return !leads && then == Begun::answered ? Begun::made : then;
+}
+
+/// The same of a stream. Returns over, or answered, or made.
+GMPI_NOINLINE Begun carry_stream() {
+  BlockState &block = block_state();
+  const Span &span = block.peer.span;
+  const bool leads = block.command == GridCommand::lead, reads = span.reads;
+  const Begun then = span.then;
+  reads ? carry_stream_part<true>(span) : carry_stream_part<false>(span);
+  __syncthreads();
+  if (thread_index() == 0) {
+    reads ? meet_blocks(block) : meet_blocks<false>(block);
+    if (leads)
+      block.living_blocks = 1; // nobody is left to be told of the end
+    if (leads && reads)
+      store_release_device(&context.peer->stream_busy[span.peer], 0);
+  }
+  __syncthreads();
+  return !leads && then == Begun::answered ? Begun::made : then;
+}
+
+/// All of a block, whichever of the grid's, carry what block.peer.span says, as these do.
+GMPI_DEVICE Begun carry_with_grid() {
+  return block_state().peer.span.streams ? carry_stream() : carry_wide();
 }
 
 } // namespace gmpi::device::peer

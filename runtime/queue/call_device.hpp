@@ -445,7 +445,7 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
   LaunchState &launch = *block.launch;
   while (block.command != GridCommand::done) {
     if (block.command == GridCommand::carry) { // a stream, with which the call is over
-      peer::carry_wide();
+      peer::carry_stream();
       return;
     }
     if (leader)
