@@ -544,8 +544,10 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
     return is_there(slots_of(request.header));
   if (now == RequestState::sending)
     return is_there(portion_end(request.header, request.moved));
-  if (now == RequestState::awaiting_match)
-    return Packet::load(ack_of(state, index, request.serial)).shows(lap_of_serial(request.serial));
+  if (now == RequestState::awaiting_match) {
+    const Packet ack = Packet::load(ack_of(state, index, request.serial));
+    return ack.shows(lap_of_serial(request.serial)) && !is_streamed(unpack_match(ack.data()));
+  }
   if (now == RequestState::storing)
     return true;
   return now == RequestState::receiving &&

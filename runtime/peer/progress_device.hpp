@@ -187,8 +187,9 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
     step.high = request.header.bytes;
     step.target = request.target;
   } else if (now == RequestState::awaiting_match &&
+             request.header.kind == MessageKind::synchronous &&
              is_answered(state, index, request.serial, Packet::load(ack_of(state, index, 0)))) {
-    step.kind = Step::over; // of a synchronous one
+    step.kind = Step::over;
   }
 }
 

@@ -367,6 +367,8 @@ GMPI_OUT_OF_LINE void stream_if_answered(BlockTeam team, std::uint32_t index) {
     return;
   __syncthreads();
   if (team.leads()) {
+    while (cas_acquire_device(&state.requests[index].busy, 0, 1) != 0)
+      relax(); // somebody has just looked at it
     const unsigned long long first =
         await_packet(ack_of(state, index, 0) + packet_words, lap_of_serial(request.serial));
     deactivate(state, index);

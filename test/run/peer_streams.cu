@@ -124,6 +124,28 @@ __global__ void meanwhile(int turns, int rank, int *wrong) {
   }
 }
 
+__device__ int twice[2][2][most / 2]; // by kernel: what is sent, and what is received
+
+/// One of two kernels at once, each with the one of that number of a rank, or of this one: to and fro,
+/// or one way.
+__global__ void one_of_two(int kernel, int turns, int partner, int rank, bool sends, bool receives, int *wrong) {
+  int *const from = twice[kernel][0], *const to = twice[kernel][1];
+  for (int turn = 0; turn < turns; ++turn) {
+    const int number = sends && receives ? kernel : 0, words = 260000 + length_of(turn + number) / 3;
+    fill(from, words, turn + number, rank);
+    clear(to, words);
+    for (int half = 0; half < 2; ++half)
+      if (half == (rank + kernel) % 2 && sends) {
+#pragma gmpi scope(grid)
+        MPI_Send(from, words, MPI_INT, partner, 10 + number, MPI_COMM_WORLD);
+      } else if (half != (rank + kernel) % 2 && receives) {
+#pragma gmpi scope(grid)
+        MPI_Recv(to, words, MPI_INT, partner, 10 + number, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check(to, words, turn + number, partner, wrong);
+      }
+  }
+}
+
 /// Sent by all calls that send, received by all that receive.
 __global__ void otherwise(int turns, int rank, int *wrong) {
   const int partner = rank ^ 1;
@@ -191,6 +213,17 @@ int main(int argc, char **argv) {
                                                           wrong.data());
       result(pending ? "wrong words beside a posted receive" : "wrong words of a stream");
     }
+  cudaStream_t streams[2];
+  for (cudaStream_t &stream : streams)
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  for (int kernel : {0, 1})
+    one_of_two<<<3, 64, 0, streams[kernel]>>>(kernel, turns, 1 - test::rank, test::rank, true, true,
+                                              wrong.data());
+  result("wrong words of two kernels at once");
+  for (int kernel : {0, 1}) // the first sends, the second receives
+    one_of_two<<<3, 64, 0, streams[kernel]>>>(kernel, turns, test::rank, test::rank, kernel == 0, kernel == 1,
+                                              wrong.data());
+  result("wrong words of what this rank has sent to itself");
   otherwise<<<4, 64>>>(2 * turns, test::rank, wrong.data());
   result("wrong words of other calls");
   return test::end();

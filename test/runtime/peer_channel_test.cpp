@@ -2,6 +2,7 @@
 // memory of two ranks as peer::Links connects them.
 #include "peer/matching_device.hpp"
 #include "peer/portions_device.hpp"
+#include "peer/progress_device.hpp"
 #include "peer/routes_device.hpp"
 #include "posted_receive.hpp"
 #include "queue/team_device.hpp"
@@ -101,8 +102,9 @@ TEST(PeerHeader, fields_do_not_meet) {
                       max_requests - 1,
                       0xffff,
                       -2,
-                      (1ull << 48) - 2,
+                      (1ull << 47) - 2,
                       1ull << 45,
+                      false,
                       false};
   Header got =
       unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
@@ -113,6 +115,13 @@ TEST(PeerHeader, fields_do_not_meet) {
   EXPECT_EQ(got.tag, header.tag);
   EXPECT_EQ(got.bytes, header.bytes);
   EXPECT_EQ(got.after, header.after);
+  EXPECT_FALSE(got.streams);
+  Header streams = header;
+  streams.streams = true;
+  got = unpack_header(pack_header(streams, 0), pack_header(streams, 1), pack_header(streams, 2));
+  EXPECT_TRUE(got.streams);
+  EXPECT_EQ(got.bytes, header.bytes);
+  EXPECT_EQ(got.serial, header.serial);
   const Header empty{MessageKind::eager, 0, 0, 0, -1, 0, 0, false};
   got = unpack_header(pack_header(empty, 0), pack_header(empty, 1), pack_header(empty, 2));
   EXPECT_EQ(got.context, 0u);
@@ -472,6 +481,30 @@ TEST_F(PeerChannel, a_message_that_finds_no_place_stays_in_its_channel) {
   post(300, 7);
   device::look_into_channels(*b.state);
   EXPECT_EQ(device::state_of(b.state->requests[300]), RequestState::receiving);
+}
+
+TEST_F(PeerChannel, an_announced_message_that_is_to_be_streamed_is_left_to_the_grid_that_waits) {
+  std::vector<unsigned char> data(100000, 3);
+  Header header{MessageKind::announced, 5, 400, 77, 7, data.size(), 0, false, true};
+  Request &request = a.state->requests[400];
+  request.sends = 1;
+  request.peer = request.channel = 1;
+  request.header = header;
+  request.serial = 77;
+  device::note_state(request, RequestState::awaiting_match);
+  EXPECT_FALSE(device::is_done(*a.state, 400, device::Glance(*a.state, 400)));
+  EXPECT_FALSE(device::try_carry_on(*a.state, 400, 400));
+  device::answer_to_stream(*b.state, 0, header, 12);
+  EXPECT_TRUE(device::is_done(*a.state, 400, device::Glance(*a.state, 400)));
+  // Whoever looks for work makes nothing of it.
+  EXPECT_FALSE(device::try_carry_on(*a.state, 400, 400));
+  Step step;
+  device::begin_step(*a.state, 400, step);
+  EXPECT_EQ(step.kind, Step::none);
+  EXPECT_EQ(device::state_of(request), RequestState::awaiting_match);
+  EXPECT_EQ(
+      device::await_packet(device::ack_of(*a.state, 400, 0) + packet_words, lap_of_serial(77)),
+      12u);
 }
 
 TEST_F(PeerChannel, an_announced_message_is_acknowledged_and_its_data_finds_the_request) {
