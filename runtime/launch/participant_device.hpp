@@ -199,25 +199,24 @@ GMPI_DEVICE bool is_new_command(std::uint32_t round, unsigned long long command)
 /// Waits for the next round's command; the block's leader calls it. Wins or loses promotions. What
 /// others have written is there once the leader has acquired: not here, where the registers that
 /// its functions have saved would be far away when they return. `brings`: what comes may be data,
-/// and is looked at with the command (always, that would take longer).
-GMPI_DEVICE GridCommand await_command(BlockState &block, bool brings = false) {
+/// and is looked at with the command (always, that would take longer). `seen`: the command, as
+/// somebody has loaded it before.
+GMPI_DEVICE GridCommand await_command(BlockState &block, bool brings, std::uint64_t seen) {
   LaunchState &launch = *block.launch;
   std::uint32_t round = block.round;
   bool rests = false;
+  std::uint64_t loaded = seen, data = 0;
   for (;;) {
-    std::uint64_t loaded, data = 0;
     GMPI_NO_UNROLL
-    for (;;) {
-      if (brings)
-        load_whole(&launch.brought, data, loaded);
-      else
-        loaded = load_relaxed_device(&launch.command);
-      if (is_new_command(round, loaded))
-        break;
+    while (!is_new_command(round, loaded)) {
       if (rests)
         doze();
       else
         relax();
+      if (brings)
+        load_whole(&launch.brought, data, loaded);
+      else
+        loaded = load_relaxed_device(&launch.command);
     }
     const auto word = static_cast<std::uint32_t>(loaded);
     block.round = round = word >> command_bits;
@@ -242,12 +241,19 @@ GMPI_DEVICE GridCommand await_command(BlockState &block, bool brings = false) {
   }
 }
 
-/// Waits for the next round's command if that is for the others only to go on, as most are: returns
-/// whether it is. Else await_command() sees it. The block's leader calls it.
-GMPI_DEVICE bool await_end(BlockState &block) {
+/// A command that nobody has seen yet.
+GMPI_DEVICE std::uint64_t unseen_command(const BlockState &block) {
+  return block.round << command_bits;
+}
+GMPI_DEVICE GridCommand await_command(BlockState &block) {
+  return await_command(block, false, unseen_command(block));
+}
+
+/// Waits for the next round's command, `loaded`, and obeys it if it is for the others only to go
+/// on, as most are: returns whether it is. The block's leader calls it.
+GMPI_DEVICE bool await_end(BlockState &block, std::uint64_t &loaded) {
   const LaunchState &launch = *block.launch;
   const std::uint32_t round = block.round;
-  unsigned long long loaded;
   GMPI_NO_UNROLL
   while (loaded = load_relaxed_device(&launch.command), !is_new_command(round, loaded))
     relax();
@@ -280,9 +286,9 @@ GMPI_DEVICE void lead(BlockState &block, unsigned long long membership) {
   block.living_blocks = static_cast<std::uint32_t>(membership);
 }
 /// Another does, unless that has departed: then it may be this one. Where it is not, it has not
-/// acquired yet. `brings`: see await_command().
-GMPI_DEVICE GridCommand await_others(BlockState &block, bool brings = false) {
-  block.command = await_command(block, brings);
+/// acquired yet. `brings`, `seen`: see await_command().
+GMPI_DEVICE GridCommand await_others(BlockState &block, bool brings, std::uint64_t seen) {
+  block.command = await_command(block, brings, seen);
   if (block.command == GridCommand::lead)
     lead(block, load_relaxed_device(&block.launch->membership));
   return block.command;
@@ -296,7 +302,7 @@ GMPI_DEVICE GridCommand arrive(BlockState &block) {
   if (is_last(before))
     lead(block, before + 1);
   else
-    await_others(block);
+    await_others(block, false, unseen_command(block));
   acquire_device();
   return block.command;
 }

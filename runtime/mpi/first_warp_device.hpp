@@ -143,13 +143,14 @@ template <Function F>
 constexpr bool ends_series =
     F == Function::Isend || F == Function::Irecv || F == Function::Wait || F == Function::Waitall;
 
-/// The rest of a block's arrival where the next command is not only to go on: what that is, or those
-/// that come. Returns how far the call has come then; unmet, where it is to go on with it. Lane 0.
+/// The rest of a block's arrival where the next command is not only to go on: what that is, or
+/// those that come. Returns how far the call has come then; unmet, where it is to go on with it.
+/// `seen`: see await_command(). Lane 0.
 template <Function F>
-GMPI_NOINLINE Begun await_command_for(std::uint32_t needs) {
+GMPI_NOINLINE Begun await_command_for(std::uint32_t needs, std::uint64_t seen) {
   BlockState &block = block_state();
   const bool brings = kind_of(F) == Kind::blocking && (needs & Needs::own) != 0;
-  const GridCommand command = await_others(block, brings);
+  const GridCommand command = await_others(block, brings, seen);
   if (command == GridCommand::lead)
     return Begun::unmet;
   if constexpr (ends_series<F>)
@@ -196,11 +197,12 @@ GMPI_DEVICE bool arrives_to_lead(const Arguments &a, Begun &begun, Repeat repeat
         lead(block, arrived + 1);
       } else {
         const Needs needs = Needs::of<F>(a);
-        if (needs.end_alone() && await_end(block)) {
+        std::uint64_t seen = unseen_command(block);
+        if (needs.end_alone() && await_end(block, seen)) {
           acquire_device();
           now = Begun::over;
         } else {
-          now = await_command_for<F>(needs.bits);
+          now = await_command_for<F>(needs.bits, seen);
         }
       }
     }

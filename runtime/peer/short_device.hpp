@@ -130,6 +130,9 @@ GMPI_DEVICE Begun send_short_by(const RouteWords &seen, MPI_Comm comm, int dest,
     route = seen.route();
   else
     route = load_route<S>(i);
+  if constexpr (early) // a long message need not wait for what is loaded here
+    if (static_cast<std::uint32_t>(count) > route.longest)
+      return Begun::nothing;
   const std::uint32_t bytes = static_cast<std::uint32_t>(count) * route.extent;
   const bool by_warp = bytes <= warp_bytes;
   bool leads = leads_to(route, comm, dest, tag, datatype) &
