@@ -127,28 +127,28 @@ GMPI_DEVICE bool is_answered(const State &state, std::uint32_t request, std::uin
   return near.shows(lap_of_serial(serial));
 }
 
-/// Tells the sender of a message what has matched it.
+/// Whether an answer is that the message is to be streamed.
+GMPI_DEVICE bool is_streamed(const Match &match) {
+  return match.number == 0 && match.place == gmpi::peer::streamed_place;
+}
+
+/// Tells the sender of a message what has matched it. `second`: what the second packet says, where
+/// the first is not all.
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header,
-                             const Match &match, unsigned long long offset) {
+                             const Match &match, unsigned long long second) {
   std::uint64_t *to = ack_at(state.peer_acks[from], header.request);
   store_packet(to, pack_match(match), lap_of_serial(header.serial));
-  if (match.number != 0)
-    store_packet(to + packet_words, offset, lap_of_serial(header.serial));
+  if (match.number != 0 || is_streamed(match))
+    store_packet(to + packet_words, second, lap_of_serial(header.serial));
 }
 /// The same, where nothing more is to come.
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header) {
   acknowledge(state, from, header, {0, 0, 0, 0}, 0);
 }
-/// The answer that a message is to be streamed; its second packet says from which bundle on.
-GMPI_DEVICE bool is_streamed(const Match &match) {
-  return match.number == 0 && match.place == gmpi::peer::streamed_place;
-}
+/// The same, where the message is to be streamed, from which bundle on.
 GMPI_DEVICE void answer_to_stream(State &state, std::uint32_t from, const Header &header,
                                   unsigned long long first) {
-  std::uint64_t *const to = ack_at(state.peer_acks[from], header.request);
-  const std::uint32_t lap = lap_of_serial(header.serial);
-  store_packet(to, pack_match({0, 0, gmpi::peer::streamed_place, 0}), lap);
-  store_packet(to + packet_words, first, lap);
+  acknowledge(state, from, header, {0, 0, gmpi::peer::streamed_place, 0}, first);
 }
 
 /// What the sender of an announced message is told of the request that has matched it.

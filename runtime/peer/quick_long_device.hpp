@@ -107,11 +107,6 @@ GMPI_DEVICE void note_announced(State &state, const Comm &comm, std::uint32_t pe
   call.send_lap = lap_of_serial(t.header.serial);
 }
 
-/// Whether all blocks of a grid wait in a call of scope S, and can stream that.
-template <Scope S> GMPI_DEVICE bool waits_to_stream(const void *data, std::uint64_t bytes) {
-  return S == Scope::grid && grid_blocks() > 1 && can_stream(data, bytes) && are_all_there();
-}
-
 /// Announces a message to a rank of this host as the request of a kept slot, call.sending. Returns
 /// over; sending where its slot of the channel is not free yet; nothing where no slot is kept, or
 /// the message is in memory that not all of the block can read. `alone`: it is an MPI_Send's.
@@ -467,8 +462,7 @@ GMPI_DEVICE Begun receive_long(State &state, const Comm &comm, int source, int t
   const Match offer = find_offer_as_warp(state, data, room, offset);
   const bool mapped = offer.number != 0;
   if constexpr (S == Scope::grid)
-    if (header.streams &&
-        header.bytes <= (mapped && room > sooner_streamed ? sooner_streamed : room) &&
+    if (header.streams && header.bytes <= room && (!mapped || header.bytes <= sooner_streamed) &&
         stream_long(state, comm, source, data, mapped, room, channel, at, header, want_status,
                     share))
       return Begun::sharing;

@@ -21,16 +21,10 @@ GMPI_DEVICE std::uint32_t stream_bundles(std::uint64_t bytes) {
 /// Longer messages are not streamed: a span counts bytes in 32 bits.
 constexpr std::uint64_t most_streamed = 1ull << 31;
 
-/// Whether data there can be streamed: all blocks can reach it, in whole words.
-GMPI_DEVICE bool can_stream(const void *data, std::uint64_t bytes) {
-  return bytes <= most_streamed && is_in_words(data, bytes) && is_in_eights(data) &&
-         !is_local(data) && !is_shared(data);
-}
-
 /// A lane's three words of a bundle, of which `left` bytes from the lane's first on are the
 /// message's: all, but for the last bundle. `sixteens`: they are at an address for sixteen bytes.
-GMPI_DEVICE void load_words(const unsigned char *data, std::uint32_t left, bool sixteens,
-                            Sixteen (&words)[3]) {
+GMPI_DEVICE void load_lanes_words(const unsigned char *data, std::uint32_t left, bool sixteens,
+                                  Sixteen (&words)[3]) {
   constexpr std::uint32_t apart = 32 * sizeof(Sixteen);
   GMPI_UNROLL
   for (std::uint32_t row = 0; row < 3; ++row) {
@@ -42,8 +36,8 @@ GMPI_DEVICE void load_words(const unsigned char *data, std::uint32_t left, bool 
       words[row] = {load_data(from, its), its > 8 ? load_data(from + 8, its - 8) : 0};
   }
 }
-GMPI_DEVICE void store_words(unsigned char *data, std::uint32_t left, bool sixteens,
-                             const DensePacket *packets) {
+GMPI_DEVICE void store_lanes_words(unsigned char *data, std::uint32_t left, bool sixteens,
+                                   const DensePacket *packets) {
   constexpr std::uint32_t apart = 32 * sizeof(Sixteen);
   GMPI_UNROLL
   for (std::uint32_t row = 0; row < 3; ++row) {
@@ -82,13 +76,13 @@ template <bool reads> GMPI_DEVICE void carry_stream_part(const Span &span) {
     if constexpr (reads) {
       DensePacket found[4];
       await_packets(packets, lap, found, false, [] {});
-      store_words(data, left, sixteens, found);
+      store_lanes_words(data, left, sixteens, found);
       __syncwarp();
       if (lane == 0)
         store_relaxed_system(freed + place, lap);
     } else {
       Sixteen words[3];
-      load_words(data, left, sixteens, words);
+      load_lanes_words(data, left, sixteens, words);
       GMPI_NO_UNROLL
       while (load_relaxed_system(freed + place) != lap - 1)
         relax();

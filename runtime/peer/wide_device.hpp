@@ -1,5 +1,6 @@
 // Wide messages: eager ones that are longer than what one block carries, up to wide_bytes, written
-// by all blocks of a grid together; and read by all blocks of one.
+// by all blocks of a grid together; and read by all blocks of one. Streams (streams_device.hpp) are
+// told of and ended likewise.
 //
 // Invariant: the block that makes the grid's call tells the others what is to be carried, in
 // packets that show the command's round, so that nothing guards them; it is the same for each, but
@@ -169,17 +170,18 @@ GMPI_NOINLINE Begun send_wide(const Comm &comm, int dest, int tag, const void *d
 
 // --- streams ---
 
+/// Whether all blocks of a grid wait in a call of scope S, and can stream that.
+template <Scope S> GMPI_DEVICE bool waits_to_stream(const void *data, std::uint64_t bytes) {
+  return S == Scope::grid && grid_blocks() > 1 && bytes <= most_streamed &&
+         is_for_all(data, bytes) && is_in_eights(data) && are_all_there();
+}
 /// Has all blocks write the message of a grid's MPI_Send, which rank `peer` waits to read, or read
 /// the one that it waits to write. `then`: as tell_to_read() has it. Lane 0 of the block that makes
 /// the call.
 GMPI_DEVICE void tell_to_stream(BlockState &block, bool reads, std::uint32_t peer, void *data,
                                 std::uint64_t bytes, unsigned long long first, Begun then) {
+  note_span(nullptr, nullptr, first, data, static_cast<std::uint32_t>(bytes), peer, {}, then);
   Span &span = block.peer.span;
-  span.data = static_cast<unsigned char *>(data);
-  span.first = first;
-  span.bytes = static_cast<std::uint32_t>(bytes);
-  span.then = then;
-  span.peer = peer;
   span.reads = reads;
   span.streams = true;
   span.dense = false;
