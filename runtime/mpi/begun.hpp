@@ -27,6 +27,7 @@ enum class Begun : std::uint32_t {
   found,      ///< what it receives is there, see block.peer.arrived, but not yet looked at; of
               ///< MPI_Sendrecv: and sent is the other
   offered,    ///< the same, and it is a long message for it
+  longer,     ///< what it receives may be longer than what it has been ready to look for
   sent,       ///< of MPI_Sendrecv: sent is its message, and the other yet to be received
   spanning,   ///< all of the block are to write, or read, block.peer.span
   bundling,   ///< the same, in bundles

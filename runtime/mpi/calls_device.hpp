@@ -418,11 +418,11 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
   }                                                                                                \
   }                                                                                                \
   namespace quick {                                                                                \
-  template <Scope S, bool own>                                                                     \
+  template <Scope S, bool own, bool in_rows>                                                       \
   GMPI_NOINLINE Begun receive_##name(GMPI_LIST(GMPI_PARAMETER, roles), Begun begun) {              \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::receive_short<Function::name, S, own>(a, begun);                                  \
+    return peer::receive_short<Function::name, S, own, in_rows>(a, begun);                         \
   }                                                                                                \
   template <Scope S> GMPI_NOINLINE Begun send_own_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {       \
     Arguments a{};                                                                                 \
@@ -564,10 +564,18 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
         if (sends_or_receives(a))                                                                  \
           return send_or_receive<S>(site, GMPI_LIST(GMPI_PASS, roles));                            \
       const auto receive = [=](Begun so_far) {                                                     \
-        if constexpr (receives)                                                                    \
-          so_far = is_local(a.recv_buffer)                                                         \
-                       ? quick::receive_##name<S, true>(GMPI_LIST(GMPI_PASS, roles), so_far)       \
-                       : quick::receive_##name<S, false>(GMPI_LIST(GMPI_PASS, roles), so_far);     \
+        if constexpr (receives) {                                                                  \
+          Begun now = is_local(a.recv_buffer)                                                      \
+                          ? quick::receive_##name<S, true, false>(                                 \
+                                GMPI_LIST(GMPI_PASS, roles), so_far)                               \
+                          : quick::receive_##name<S, false, false>(                                \
+                                GMPI_LIST(GMPI_PASS, roles), so_far);                              \
+          if (now == Begun::over)                                                                  \
+            return now;                                                                            \
+          if (now == Begun::longer)                                                                \
+            now = quick::receive_##name<S, false, true>(GMPI_LIST(GMPI_PASS, roles), so_far);      \
+          so_far = now;                                                                            \
+        }                                                                                          \
         if (so_far == Begun::over)                                                                 \
           return so_far;                                                                           \
         if constexpr (receives && S == Scope::grid)                                                \

@@ -435,10 +435,13 @@ GMPI_DEVICE Begun send_short(const Arguments &a, const EarlyRoute<S> *early = nu
 }
 
 /// Receives the same way. `begun`: nothing, or sent; so it stays where nothing has happened.
-template <Function F, Scope S, bool own>
+/// Returns longer where that is left to the one with `in_rows`.
+template <Function F, Scope S, bool own, bool in_rows>
 GMPI_DEVICE Begun receive_short(const Arguments &a, Begun begun) {
-  Begun now = receive_short<S, own>(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,
-                                    a.recv_datatype, wants_status(a));
+  if (!own && !in_rows && receives_in_rows(a.source, a.recv_buffer, a.recv_count))
+    return Begun::longer;
+  Begun now = receive_short<S, own, in_rows>(a.comm, a.source, a.recv_tag, a.recv_buffer,
+                                             a.recv_count, a.recv_datatype, wants_status(a));
   if (F != Function::Recv && now == Begun::offered)
     now = Begun::found;
   return now == Begun::nothing ? begun : now;

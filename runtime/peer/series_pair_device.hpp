@@ -45,8 +45,8 @@ GMPI_DEVICE bool is_made_pair(Begun begun) {
 /// end_receiving_as_pair() goes on with. The first warp, whole.
 template <bool tells> GMPI_NOINLINE Begun receive_as_pair() {
   const LeftCall &call = receive_of_pair(block_state().series);
-  return receive_short<Scope::grid, false>(call.comm->handle, call.rank, call.tag, call.data,
-                                           call.count, call.datatype, tells);
+  return receive_short<Scope::grid, false, false>(call.comm->handle, call.rank, call.tag, call.data,
+                                                  call.count, call.datatype, tells);
 }
 /// Goes on where it has come no further. Returns sharing, where all blocks are to read a wide
 /// message; or nothing. The same warp.

@@ -1,7 +1,7 @@
 // The quickest way of short calls: what most calls do, and nothing else. A block's first warp,
-// whole, sends by a route, and receives what comes next from a rank that is named. Of a message of
-// more than a packet in each lane, it writes or reads the header, and all of the block carry the
-// rest (span_device.hpp).
+// whole, sends by a route, and receives what comes next from a rank that is named: with a packet in
+// each lane, or a few (rows_device.hpp). Of a longer message it writes or reads the header, and all
+// of the block carry the rest (span_device.hpp).
 //
 // Invariant: whatever is unusual is left to others, before anything has happened, or with
 // block.peer.arrived. Sending is part of the kernel, and receiving calls no function: so no
@@ -11,13 +11,11 @@
 
 #include "receive_device.hpp"
 #include "routes_device.hpp"
+#include "rows_device.hpp"
 #include "taking_device.hpp"
 #include "wide_device.hpp"
 
 namespace gmpi::device::peer {
-
-/// As much as a warp carries with a packet in each lane.
-constexpr std::uint32_t warp_bytes = (32 - header_packets) * packet_bytes;
 
 /// Begins to load, if `is`, the eight bytes that packet `packet` of a message carries, of `bytes`
 /// in all: whole words of four bytes at an address for such. Nothing for a packet of the header, or
@@ -115,6 +113,43 @@ GMPI_DEVICE Begun send_span(const Route &route, std::uint32_t i, int tag, const 
   return way_of_span(dense);
 }
 
+/// The rest of a call whose message takes so many slots from `next` on, and is on its way. `order`:
+/// where the sender's word is. Lane 0.
+template <Scope S>
+GMPI_DEVICE void end_short(State &state, unsigned long long *order, std::uint32_t i,
+                           unsigned long long next, std::uint32_t slots, std::uint32_t bytes,
+                           std::uint32_t told, Begun then) {
+  if (!is_answered_early<S>(then))
+    increase_relaxed_device(order, slots * one_owned);
+  if (then == Begun::over)
+    end_sending<S>();
+  note_next<S>(i, next + slots);
+  count_call(state, bytes);
+  if (told != 0)
+    tell_progress(state);
+}
+
+/// Sends by route `i`, from slot `next` on, a message in rows. `head`: the first of the
+/// lane's part of its header. `order`, and `told`: as they have been loaded.
+template <Scope S>
+GMPI_DEVICE Begun send_in_rows(std::uint32_t i, std::uint64_t *out, unsigned long long next,
+                               std::uint64_t head, unsigned long long *order_at,
+                               std::uint64_t order, const void *data, std::uint32_t bytes,
+                               std::uint32_t told, Begun then) {
+  const std::uint32_t lane = lane_index(), slots = slots_in_rows(bytes);
+  if (is_answered_early<S>(then))
+    order = answer_early<S>(order_at, slots);
+  const std::uint64_t part = lane == 0   ? head
+                             : lane == 1 ? bytes
+                             : lane == 2 ? common_of(order)
+                                         : 0;
+  Rows(out, next, lane).write(part, data, bytes);
+  __syncwarp(); // the data has been read, and the route
+  if (lane == 0)
+    end_short<S>(*context.peer, order_at, i, next, slots, bytes, told, then);
+  return then;
+}
+
 /// send_short(), with the route as it has been `seen` early, or by one that is yet to be loaded.
 ///
 /// Whether it can send is no branch before all that it needs to load is under way.
@@ -156,8 +191,11 @@ GMPI_DEVICE Begun send_short_by(const RouteWords &seen, MPI_Comm comm, int dest,
   if constexpr (!early)
     to = by_now(to); // while the rest comes
   if (!(leads & by_warp & (route.next < route.free_until)))
-    return leads & !by_warp ? send_span<S>(route, i, tag, data, bytes, order, then)
-                            : Begun::nothing;
+    return !leads | by_warp ? Begun::nothing
+           : is_in_rows(data, bytes) & (route.next + slots_in_rows(bytes) <= route.free_until)
+               ? send_in_rows<S>(i, route.out, route.next, head_of(tag, route.context), route.order,
+                                 order, data, bytes, told, then)
+               : send_span<S>(route, i, tag, data, bytes, order, then);
   if (is_answered_early<S>(then))
     order = answer_early<S>(route.order, 1);
   if constexpr (own)
@@ -167,16 +205,8 @@ GMPI_DEVICE Begun send_short_by(const RouteWords &seen, MPI_Comm comm, int dest,
   if (lane < header_packets + (bytes + packet_bytes - 1) / packet_bytes)
     store_packet(to, value, lap_of(route.next));
   __syncwarp(); // the data has been read, and the route
-  if (lane == 0) {
-    if (!is_answered_early<S>(then))
-      increase_relaxed_device(route.order, one_owned);
-    if (then == Begun::over)
-      end_sending<S>();
-    note_next<S>(i, route.next + 1);
-    count_call(state, bytes);
-    if (told != 0)
-      tell_progress(state);
-  }
+  if (lane == 0)
+    end_short<S>(state, route.order, i, route.next, 1, bytes, told, then);
   return then;
 }
 /// Sends at most eager_bytes through the route that the last such message has taken, if that leads
@@ -299,17 +329,19 @@ template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source
     renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
 }
 
-/// Where the channels from a rank go on behind a message of one slot, the next of one of them; and
-/// where that slot is given back, with which lap.
+/// Where the channels from a rank go on behind a message of one slot or two, the next of one of
+/// them; and where the last of these is given back, with which lap.
 struct Behind {
   Position at;
   std::uint32_t *freed;
   std::uint32_t lap;
 
-  GMPI_DEVICE Behind(const Source &known, Position before, bool by_owned) : at(before) {
-    const unsigned long long slot = by_owned ? at.owned++ : at.common++;
-    freed = known.freed[by_owned ? 1 : 0] + slot % channel_slots;
-    lap = lap_of(slot);
+  GMPI_DEVICE Behind(const Source &known, Position before, bool by_owned, std::uint32_t slots = 1)
+      : at(before) {
+    unsigned long long &its = by_owned ? at.owned : at.common;
+    its += slots;
+    freed = known.freed[by_owned ? 1 : 0] + (its - 1) % channel_slots;
+    lap = lap_of(its - 1);
   }
 };
 
@@ -331,7 +363,8 @@ constexpr unsigned look_again = 16, most_turns = look_again << 10;
 /// Receives what comes next from a rank that the block remembers, if it is a message of whole words
 /// that fits. Else nothing has happened; or the message is found, or offered, and the channels are
 /// held. Returns over, or answered; or that all of the block are to carry a span. `own`: into each
-/// thread's own memory, of any length that a warp carries.
+/// thread's own memory, of any length that a warp carries. `in_rows`: it looks for
+/// what comes in rows, too, with the header; into room for no more than that.
 ///
 /// To take hold of the channels takes one atomic where nobody else has received from that rank
 /// since the block has: it succeeds if nothing has been taken meanwhile, so nothing has been kept,
@@ -339,7 +372,7 @@ constexpr unsigned look_again = 16, most_turns = look_again << 10;
 ///
 /// What can be known before the message has come is computed before: how each lane tells that its
 /// packet is one of a message to take, and what is to be stored when that has been taken.
-template <Scope S, bool own>
+template <Scope S, bool own, bool in_rows>
 GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, int count,
                                 MPI_Datatype datatype, bool want_status) {
   constexpr unsigned headers = (1u << header_packets) - 1;
@@ -358,6 +391,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
   unsigned long long *const word_at = &state.receiving[peer].next;
   Position at;
   Packet owned, common;
+  Packet rows[row_count];
   const std::uint64_t *from_owned, *from_common;
   GMPI_NO_UNROLL
   for (bool is_second = false;; is_second = true) {
@@ -369,7 +403,12 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     const Summary summary = look(state);
     from_owned = packet_at(known.in[1], at.owned, lane);
     from_common = packet_at(known.in[0], at.common, lane);
-    owned = Packet::load(from_owned);
+    if constexpr (in_rows) {
+      Rows(known.in[1], at.owned, lane).look(rows);
+      owned = rows[0];
+    } else {
+      owned = Packet::load(from_owned);
+    }
     common = Packet::load(from_common);
     before = of_lane(before, 0);
     // Others of the rank may need somebody to go on, or what is held here.
@@ -429,6 +468,16 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
       bytes = of_lane(static_cast<std::uint32_t>(value), 1);
       const bool is_ours = (fitting & headers) == headers, by_warp = bytes <= warp_bytes;
       const bool dense = !by_warp && (of_lane(value, 0) & dense_bit) != 0;
+      if (in_rows && is_ours && is_in_rows(data, bytes)) {
+        const Rows from(known.in[by_owned ? 1 : 0], by_owned ? at.owned : at.common, lane);
+        if (!by_owned)
+          from.look(rows);
+        GMPI_NO_UNROLL
+        while (!from.are_there(rows, bytes))
+          from.look(rows);
+        from.store(rows, data, bytes);
+        break;
+      }
       if (is_ours && !by_warp && (!dense || is_in_eights(data))) {
         const std::uint64_t first = want_status ? of_lane(value, 0) : 0;
         if (lane == 0) {
@@ -460,7 +509,12 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     }
     if (lane == 0)
       relax();
-    owned = Packet::load(from_owned);
+    if constexpr (in_rows) {
+      Rows(known.in[1], at.owned, lane).look(rows);
+      owned = rows[0];
+    } else {
+      owned = Packet::load(from_owned);
+    }
     common = Packet::load(from_common);
   }
   bool brings = false;
@@ -468,7 +522,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     const bool others = S == Scope::grid && block.living_blocks > 1;
     brings = others && bytes <= packet_bytes && !want_status;
     leave_own(bytes, (lane - header_packets) * packet_bytes, value, others && !brings);
-  } else {
+  } else if (!in_rows || bytes <= warp_bytes) {
     store_words(data, bytes, lane, value);
   }
   const std::uint64_t first = want_status ? of_lane(value, 0) : 0;
@@ -478,8 +532,9 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     note_status(first, bytes);
     if (own && !want_status)
       block.peer.result.bytes = bytes; // for end_quickly()
-    if (!by_owned)
-      behind = Behind(known, at, false);
+    const std::uint32_t slots = in_rows ? slots_in_rows(bytes) : 1;
+    if (!by_owned || slots == 2)
+      behind = Behind(known, at, by_owned, slots);
     note_position(known, behind.at);
     if (brings) {
       bring(block, bytes, brought);
@@ -489,10 +544,20 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     }
     let_channels_go(state, peer, behind.at);
     store_relaxed_system(behind.freed, behind.lap);
+    if (slots == 2) {
+      const Behind first_slot(known, at, by_owned);
+      store_relaxed_system(first_slot.freed, first_slot.lap);
+    }
   }
   return want_status || own ? Begun::answered : Begun::over;
 }
-static_assert(warp_bytes == 232);
+
+/// Whether such a receive looks for messages in rows.
+GMPI_DEVICE bool receives_in_rows(int source, const void *data, int count) {
+  const Source &known = block_state().sources[static_cast<std::uint32_t>(source) % Source::most];
+  const std::uint64_t room = std::uint64_t(static_cast<std::uint32_t>(count)) * known.extent;
+  return (room > warp_bytes) & (room <= rows_bytes) & is_in_eights(data);
+}
 
 /// Has all blocks of the grid read the wide message that has arrived by a channel from `source`,
 /// and gives the channels back. `then`: over, or answered. Lane 0.

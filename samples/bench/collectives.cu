@@ -32,13 +32,19 @@ static __global__ void reductions(Call c) {
 
 constexpr int most_at_once = 31; ///< ranks that one trades with
 
+/// What a rank keeps: several elements of each thread are under way at a time.
+__device__ static void copy(double *__restrict__ to, const double *__restrict__ from, int count) {
+#pragma unroll 8
+  for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < count; k += gridDim.x * blockDim.x)
+    to[k] = from[k];
+}
+
 /// Kernels have no MPI_Alltoall: each rank trades with the other, or with all others at once.
 static __global__ void exchanges(Call c) {
   MPI_Request requests[2 * most_at_once];
   std::size_t own = std::size_t(c.rank) * c.count;
   for (int i = 0; i < c.calls; ++i) {
-    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < c.count; k += gridDim.x * blockDim.x)
-      c.to[own + k] = c.from[own + k];
+    copy(c.to + own, c.from + own, c.count);
     if (c.ranks == 2 || c.ranks > most_at_once + 1) {
       for (int step = 1; step < c.ranks; ++step) {
         int to = (c.rank + step) % c.ranks, from = (c.rank + c.ranks - step) % c.ranks;

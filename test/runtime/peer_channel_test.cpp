@@ -4,6 +4,7 @@
 #include "peer/portions_device.hpp"
 #include "peer/progress_device.hpp"
 #include "peer/routes_device.hpp"
+#include "peer/rows_device.hpp"
 #include "posted_receive.hpp"
 #include "queue/team_device.hpp"
 
@@ -202,6 +203,61 @@ TEST_F(PeerChannel, carries_any_length_from_and_to_any_address_across_the_rings_
     next += slots_for(bytes);
   }
   EXPECT_GT(next, channel_slots); // it has been around
+}
+
+TEST_F(PeerChannel, rows_are_what_others_write_and_read_across_the_rings_end) {
+  constexpr std::uint32_t most = device::rows_bytes;
+  alignas(8) unsigned char from[most + 8], to[most + 8];
+  std::iota(std::begin(from), std::end(from), 0);
+  for (unsigned long long first : {0u, channel_slots - 2, channel_slots - 1, channel_slots})
+    for (std::uint32_t bytes = device::warp_bytes + 8; bytes <= most; bytes += 8)
+      for (bool writes : {false, true}) {
+        a.state->sending[1].next = first;
+        Transfer t = outgoing(from, bytes, 1, MessageKind::eager);
+        std::fill(std::begin(to), std::end(to), 0xee);
+        std::uint64_t *const in = b.state->channels[0].in;
+        for (std::uint32_t packet = 0; packet < 2 * slot_packets; ++packet)
+          std::fill_n(packet_at(in, first, packet), packet_words, 0);
+        ASSERT_TRUE(device::is_in_rows(from, bytes));
+        ASSERT_EQ(device::slots_in_rows(bytes), slots_for(bytes));
+        for (std::uint32_t lane = 0; lane < 32 && writes; ++lane)
+          device::Rows(t.ring, first, lane)
+              .write(lane < header_packets ? pack_header(t.header, lane) : 0, from, bytes);
+        if (!writes)
+          device::write_share(t, 0, slots_for(bytes), 0, 1);
+        Header header = device::read_header(*b.state, 0, first);
+        ASSERT_EQ(header.bytes, bytes);
+        if (writes)
+          read({in, b.state->channels[0].in_freed, first, to, bytes, header}, 1);
+        for (std::uint32_t lane = 0; lane < 32 && !writes; ++lane) {
+          const device::Rows rows(in, first, lane);
+          device::Packet found[device::row_count];
+          rows.look(found);
+          ASSERT_TRUE(rows.are_there(found, bytes)) << bytes << " bytes, lane " << lane;
+          rows.store(found, to, bytes);
+        }
+        ASSERT_TRUE(std::equal(to, to + bytes, from)) << bytes << " bytes at slot " << first;
+        ASSERT_EQ(to[bytes], 0xee) << "beyond " << bytes;
+      }
+}
+
+TEST_F(PeerChannel, rows_are_not_there_before_the_last_packet_is) {
+  std::uint64_t *const in = b.state->channels[0].in;
+  const std::uint64_t data[128] = {1};
+  for (std::uint32_t missing = 0; missing < 32; ++missing) {
+    std::fill_n(in, slot_packets * packet_words, 0);
+    for (std::uint32_t lane = 0; lane < 32; ++lane)
+      if (lane != missing)
+        device::Rows(a.state->channels[1].out, 0, lane).write(lane < 3, data, 1000);
+    device::Packet found[device::row_count];
+    bool all = true;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      const device::Rows rows(in, 0, lane);
+      rows.look(found);
+      all = all && rows.are_there(found, 1000);
+    }
+    ASSERT_FALSE(all) << "without lane " << missing;
+  }
 }
 
 TEST_F(PeerChannel, drops_what_a_buffer_has_no_room_for) {
