@@ -110,6 +110,7 @@ mpiexec = ["timeout", "-k", "5", seconds] + mpiexec
 # Ranks of many tests at once on few cores slow each other down more than they gain. Two are let run even
 # there: half of such a test's time is the compiler's.
 lit_config.parallelism_groups.setdefault("mpi", max(2, (os.cpu_count() or 2) // 2))
+lit_config.parallelism_groups.setdefault("waits", 4)
 
 # --- what tests say ---------------------------------------------------------------------------------
 mpi_flags = gmpi_conf.get("mpi.compile", []) + ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX"]

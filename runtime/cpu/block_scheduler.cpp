@@ -222,12 +222,12 @@ void BlockScheduler::back_off(Worker &worker, Activity activity) {
     return;
   }
   const unsigned n = ++worker.fruitless;
-  if (n < 16) {
+  if (n < 4) {
     pause();
-  } else if (n < 64 || activity == Activity::polled) {
+  } else if (n < 8 || activity == Activity::polled) {
     sched_yield();
   } else {
-    const unsigned microseconds = std::min(100u, n - 63);
+    const unsigned microseconds = std::min(100u, n - 7);
     std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
   }
 }

@@ -18,7 +18,7 @@ import shlex
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, "test", "run")
-GPU_AWARE = os.path.join(FOLDER, "gpu_aware")
+NAMED_BY_FOLDER = ["gpu_aware", "hangs"] # whose programs have names like gpu_aware-NAME
 LOWERINGS = ["queue", "split"]
 
 FOR_GPU_AWARE = re.compile(r"%if !gpu \|\| gpu-aware %\{ (.*) %\}")
@@ -53,8 +53,9 @@ class Program:
     def __init__(self, path, gpu_aware):
         self.path = path
         self.name = os.path.splitext(os.path.basename(path))[0]
-        if os.path.dirname(path) == GPU_AWARE:
-            self.name = "gpu_aware-" + self.name
+        folder = os.path.basename(os.path.dirname(path))
+        if folder in NAMED_BY_FOLDER:
+            self.name = folder + "-" + self.name
         self.sources, self.runs, self.left_out = [], [], []
         with open(path) as file:
             self.lines = file.read().splitlines()
@@ -128,7 +129,7 @@ def nvcc_command(nvcc, architecture, source, includes):
 
 def programs(only=(), gpu_aware=False):
     """`gpu_aware`: also those that need an MPI library which takes device pointers."""
-    patterns = ["*.cu", "*.test", "split/*.cu"] + (["gpu_aware/*.cu"] if gpu_aware else [])
+    patterns = ["*.cu", "*.test", "split/*.cu", "hangs/*.cu"] + (["gpu_aware/*.cu"] if gpu_aware else [])
     paths = sorted(path for pattern in patterns for path in glob.glob(os.path.join(FOLDER, pattern)))
     found = [program for program in (Program(path, gpu_aware) for path in paths) if program.runs_on_gpus]
     return [program for program in found if not only or program.name in only]

@@ -6,7 +6,7 @@
 // RUN: env GMPI_STALL=1 GMPI_PEER=1 not %mpiexec -n 2 %t together 2>&1 | FileCheck %s --check-prefix=TOGETHER
 // RUN: env GMPI_STALL=1 GMPI_PEER=1 not %mpiexec -n 2 %t statuses 2>&1 | FileCheck %s --check-prefix=STATUSES
 // RUN: env GMPI_STALL=1 GMPI_PEER=1 not %mpiexec -n 2 %t sends 2>&1 | FileCheck %s --check-prefix=SENDS
-#include "Inputs/hang.h"
+#include "../Inputs/hang.h"
 
 __global__ void receive(int *buffer, int other, char way) {
   MPI_Request requests[2];
@@ -45,8 +45,8 @@ int main(int argc, char **argv) {
   return end();
 }
 
-// WAITS: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}hang_left.cu:17, waited for at {{[^ ]*}}hang_left.cu:17, for {{[0-9]+}} s); rank 1 waits in MPI_Irecv from rank 0, tag 1 (grid scope, {{.*}}
-// WAITED: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}hang_left.cu:19, {{.*}}
-// TOGETHER: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag {{[12]}} (grid scope, {{[^ ]*}}hang_left.cu:23, {{.*}}
-// STATUSES: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}hang_left.cu:26, {{.*}}
-// SENDS: gmpi: rank 0: deadlock: rank 0 waits in MPI_Send to rank 1, tag 1 (grid scope, {{[^ ]*}}hang_left.cu:32, {{.*}}
+// WAITS: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}left.cu:17, waited for at {{[^ ]*}}left.cu:17, for {{[0-9]+}} s); rank 1 waits in MPI_Irecv from rank 0, tag 1 (grid scope, {{.*}}
+// WAITED: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}left.cu:19, {{.*}}
+// TOGETHER: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag {{[12]}} (grid scope, {{[^ ]*}}left.cu:23, {{.*}}
+// STATUSES: gmpi: rank 0: deadlock: rank 0 waits in MPI_Irecv from rank 1, tag 1 (grid scope, {{[^ ]*}}left.cu:26, {{.*}}
+// SENDS: gmpi: rank 0: deadlock: rank 0 waits in MPI_Send to rank 1, tag 1 (grid scope, {{[^ ]*}}left.cu:32, {{.*}}

@@ -5,7 +5,7 @@
 // RUN: env GMPI_STALL=1 not %mpiexec -n 3 %t barrier 2>&1 | FileCheck %s --check-prefix=BARRIER
 // RUN: env GMPI_STALL=1 not %mpiexec -n 2 %t host 2>&1 | FileCheck %s --check-prefix=HOST
 // RUN: env GMPI_STALL=1 not %mpiexec -n 2 %t thread 2>&1 | FileCheck %s --check-prefix=THREAD
-#include "Inputs/hang.h"
+#include "../Inputs/hang.h"
 
 __global__ void receive(int *buffer, int from) {
   MPI_Recv(buffer, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // line 11

@@ -7,7 +7,7 @@
 // RUN: not %mpiexec -n 2 %t kill > %t.kill 2>&1
 // RUN: not grep ends %t.fail
 // RUN: FileCheck %s --check-prefix=KILL --input-file=%t.kill
-#include "Inputs/hang.h"
+#include "../Inputs/hang.h"
 
 #include <csignal>
 

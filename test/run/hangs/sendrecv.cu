@@ -4,9 +4,9 @@
 // RUN: env GMPI_PEER=1 GMPI_STALL=1 GMPI_TIMEOUT=3 not %mpiexec -n 3 %t 2>&1 | FileCheck %s --check-prefix=RECEIVE
 // RUN: env GMPI_PEER=1 GMPI_STALL=1 GMPI_TIMEOUT=3 not %mpiexec -n 3 %t long 2>&1 | FileCheck %s --check-prefix=RECEIVE
 // RUN: env GMPI_PEER=1 GMPI_STALL=1 GMPI_TIMEOUT=3 not %mpiexec -n 3 %t late 2>&1 | FileCheck %s --check-prefix=SEND
-// RECEIVE: MPI_Sendrecv from rank 2, tag 8 (grid scope, {{[^ ]*}}hang_sendrecv.cu:14, for
-// SEND: MPI_Sendrecv to rank 1, tag 7 (grid scope, {{[^ ]*}}hang_sendrecv.cu:14, for
-#include "Inputs/hang.h"
+// RECEIVE: MPI_Sendrecv from rank 2, tag 8 (grid scope, {{[^ ]*}}sendrecv.cu:14, for
+// SEND: MPI_Sendrecv to rank 1, tag 7 (grid scope, {{[^ ]*}}sendrecv.cu:14, for
+#include "../Inputs/hang.h"
 
 /// Rank 0 sends what rank 1 receives, unless that is late; nobody sends what rank 0 receives.
 __global__ void exchange(unsigned char *data, unsigned char *got, int bytes, int rank, bool late) {

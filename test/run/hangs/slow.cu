@@ -7,7 +7,7 @@
 // RUN: env GMPI_STALL=1 %mpiexec -n 2 %t streams 2>&1 | FileCheck %s --check-prefixes=GRID,ENDS
 // RUN: env GMPI_STALL=1 %mpiexec -n 2 %t threads 2>&1 | FileCheck %s --check-prefixes=THREAD,ENDS
 // RUN: env GMPI_STALL=1 GMPI_TIMEOUT=3 %mpiexec -n 2 %t computing 2>&1 | FileCheck %s --check-prefix=ENDS --implicit-check-not=gmpi:
-#include "Inputs/hang.h"
+#include "../Inputs/hang.h"
 
 __device__ void wait(double seconds) {
   for (double start = MPI_Wtime(); MPI_Wtime() - start < seconds;)

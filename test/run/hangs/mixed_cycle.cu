@@ -1,7 +1,7 @@
 // A cycle of different calls: a wait for a request, a synchronous send, a barrier, an exchange.
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_STALL=1 not %mpiexec -n 4 %t 2>&1 | FileCheck %s
-#include "Inputs/hang.h"
+#include "../Inputs/hang.h"
 
 __global__ void wait(int *buffer, int rank, MPI_Comm reversed, MPI_Comm pair) {
   if (rank == 0) {

@@ -9,7 +9,7 @@
 // RUN: env GMPI_STALL=1 not %mpiexec -n 2 %t cycle 2>&1 | FileCheck %s --check-prefix=CYCLE
 // RUN: env GMPI_STALL=1 GMPI_PEER=1 not %mpiexec -n 2 %t cycle 2>&1 | FileCheck %s --check-prefix=CYCLE
 // RUN: env GMPI_STALL=1 %mpiexec -n 2 %t asking 2>&1 | FileCheck %s --check-prefix=ASKING --implicit-check-not=gmpi:
-#include "Inputs/hang.h"
+#include "../Inputs/hang.h"
 
 __global__ void probe(int from) {
   MPI_Status status;
@@ -46,9 +46,9 @@ int main(int argc, char **argv) {
 }
 
 // NOBODY:      gmpi: rank 0: no progress for {{[12]}} s; outstanding calls:
-// NOBODY-NEXT:   MPI_Probe from rank 1, tag 0 (grid scope, {{.*}}hang_probe.cu:16, for {{[12]}} s)
+// NOBODY-NEXT:   MPI_Probe from rank 1, tag 0 (grid scope, {{.*}}probe.cu:16, for {{[12]}} s)
 // NOBODY:      gmpi: rank 0: no progress for {{[56]}} s, GMPI_TIMEOUT is passed; outstanding calls:
-// NOBODY-NEXT:   MPI_Probe from rank 1, tag 0 (grid scope, {{.*}}hang_probe.cu:16, for {{[56]}} s)
+// NOBODY-NEXT:   MPI_Probe from rank 1, tag 0 (grid scope, {{.*}}probe.cu:16, for {{[56]}} s)
 // FINISHED: gmpi: rank 0: waits in MPI_Probe from rank 1, tag 0 (grid scope, {{[^ ]*}}:16, for {{[0-9]+}} s) for rank 1, which has finished{{$}}
 // CYCLE: gmpi: rank 0: deadlock: rank 0 waits in MPI_Probe from rank 1, tag 0 (grid scope, {{[^ ]*}}:16, for {{[0-9]+}} s); rank 1 waits in MPI_Probe from rank 0, tag 0 (grid scope, {{[^ ]*}}:16, for {{[0-9]+}} s){{$}}
 // ASKING: gmpi: rank 0: no progress for {{[0-9]+}} s; outstanding calls:

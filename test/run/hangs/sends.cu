@@ -7,7 +7,7 @@
 // RUN: env GMPI_STALL=1 GMPI_PEER=1 not %mpiexec -n 2 %t long 2>&1 | FileCheck %s --check-prefixes=CHECK,TWO -DCALL=Send
 // RUN: env GMPI_STALL=1 GMPI_TIMEOUT=4 not %mpiexec -n 2 %t tags 2>&1 | FileCheck %s --check-prefix=TAGS --implicit-check-not=deadlock
 // RUN: env GMPI_STALL=1 GMPI_TIMEOUT=4 GMPI_PEER=1 not %mpiexec -n 2 %t tags 2>&1 | FileCheck %s --check-prefix=TAGS --implicit-check-not=deadlock
-#include "Inputs/hang.h"
+#include "../Inputs/hang.h"
 
 __global__ void exchange(unsigned char *data, int bytes, int next) {
   if (bytes == 1)
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
 
 // CHECK-DAG: gmpi: rank 0: no progress for {{[0-9]+}} s; outstanding calls:
 // CHECK-DAG: gmpi: rank 1: no progress for {{[0-9]+}} s; outstanding calls:
-// TWO: gmpi: rank 0: deadlock: rank 0 waits in MPI_[[CALL]] to rank 1, tag 0 (grid scope, {{[^ ]*}}hang_sends.cu:{{[0-9]+}}, for {{[0-9]+}} s); rank 1 waits in MPI_[[CALL]] to rank 0, tag 0 (grid scope, {{[^ ]*}}hang_sends.cu:{{[0-9]+}}, for {{[0-9]+}} s){{$}}
+// TWO: gmpi: rank 0: deadlock: rank 0 waits in MPI_[[CALL]] to rank 1, tag 0 (grid scope, {{[^ ]*}}sends.cu:{{[0-9]+}}, for {{[0-9]+}} s); rank 1 waits in MPI_[[CALL]] to rank 0, tag 0 (grid scope, {{[^ ]*}}sends.cu:{{[0-9]+}}, for {{[0-9]+}} s){{$}}
 // THREE: gmpi: rank 0: deadlock: rank 0 waits in MPI_[[CALL]] to rank 1, {{.*}}; rank 1 waits in MPI_[[CALL]] to rank 2, {{.*}}; rank 2 waits in MPI_[[CALL]] to rank 0
 // TAGS: GMPI_TIMEOUT is passed
 // CHECK-NOT: {{^}}rank {{[0-9]+}} ends

@@ -13,7 +13,7 @@
 // Of a broadcast, the root's count matters.
 // RUN: env GMPI_PEER=1 GMPI_STALL=1 not %mpiexec -n 2 %t bcast 9000 8000 2>&1 | FileCheck %s --check-prefix=BCAST
 // RUN: env GMPI_PEER=1 %mpiexec -n 2 %t bcast 8000 9000 2>&1 | FileCheck %s --check-prefix=MORE
-#include "Inputs/hang.h"
+#include "../Inputs/hang.h"
 
 __global__ void by_grid(int *data, int count) {
   MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); // line 19

@@ -9,7 +9,7 @@
 // RUN: env GMPI_STALL=1 not %mpiexec -n 2 %t queue 2>&1 | FileCheck %s --check-prefixes=CHECK,TWO
 // RUN: env GMPI_STALL=1 not %mpiexec -n 2 %t copy 2>&1 | FileCheck %s --check-prefixes=CHECK,TWO
 // RUN: env GMPI_STALL=1 GMPI_TIMEOUT=5 not %mpiexec -n 2 %t multiple 2>&1 | FileCheck %s --check-prefix=MULTIPLE --implicit-check-not=deadlock
-#include "Inputs/hang.h"
+#include "../Inputs/hang.h"
 
 __global__ void exchange(int *buffer, int next) {
   MPI_Recv(buffer, 1, MPI_INT, next, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // line 15
@@ -33,9 +33,9 @@ int main(int argc, char **argv) {
 
 // CHECK-DAG: gmpi: rank 0: no progress for {{[0-9]+}} s; outstanding calls:
 // CHECK-DAG: gmpi: rank 1: no progress for {{[0-9]+}} s; outstanding calls:
-// TWO: gmpi: rank 0: deadlock: rank 0 waits in MPI_Recv from rank 1, tag 0 (grid scope, {{[^ ]*}}hang_cycle.cu:15, for {{[0-9]+}} s); rank 1 waits in MPI_Recv from rank 0, tag 0 (grid scope, {{[^ ]*}}hang_cycle.cu:15, for {{[0-9]+}} s){{$}}
-// THREE: gmpi: rank 0: deadlock: rank 0 waits in MPI_Recv from rank 1, tag 0 (grid scope, {{[^ ]*}}hang_cycle.cu:15, for {{[0-9]+}} s); rank 1 waits in MPI_Recv from rank 2, tag 0 (grid scope, {{[^ ]*}}hang_cycle.cu:15, for {{[0-9]+}} s); rank 2 waits in MPI_Recv from rank 0, tag 0 (grid scope, {{[^ ]*}}hang_cycle.cu:15, for {{[0-9]+}} s){{$}}
-// ONE: gmpi: rank 0: deadlock: rank 0 waits in MPI_Recv from rank 0, tag 0 (grid scope, {{[^ ]*}}hang_cycle.cu:15, for {{[0-9]+}} s){{$}}
+// TWO: gmpi: rank 0: deadlock: rank 0 waits in MPI_Recv from rank 1, tag 0 (grid scope, {{[^ ]*}}cycle.cu:15, for {{[0-9]+}} s); rank 1 waits in MPI_Recv from rank 0, tag 0 (grid scope, {{[^ ]*}}cycle.cu:15, for {{[0-9]+}} s){{$}}
+// THREE: gmpi: rank 0: deadlock: rank 0 waits in MPI_Recv from rank 1, tag 0 (grid scope, {{[^ ]*}}cycle.cu:15, for {{[0-9]+}} s); rank 1 waits in MPI_Recv from rank 2, tag 0 (grid scope, {{[^ ]*}}cycle.cu:15, for {{[0-9]+}} s); rank 2 waits in MPI_Recv from rank 0, tag 0 (grid scope, {{[^ ]*}}cycle.cu:15, for {{[0-9]+}} s){{$}}
+// ONE: gmpi: rank 0: deadlock: rank 0 waits in MPI_Recv from rank 0, tag 0 (grid scope, {{[^ ]*}}cycle.cu:15, for {{[0-9]+}} s){{$}}
 // MULTIPLE: gmpi: rank 0: ranks wait for each other: {{.*}}; other threads or a host program may still act, so the job goes on
 // MULTIPLE: GMPI_TIMEOUT is passed
 // CHECK-NOT: ends
