@@ -10,6 +10,7 @@
 #pragma once
 
 #include "../mpi/first_warp_device.hpp"
+#include "rows_device.hpp"
 #include "wait_device.hpp"
 
 namespace gmpi::device::peer {
@@ -50,16 +51,12 @@ template <class T> GMPI_DEVICE T *pointer_of_lane(T *value, std::uint32_t from) 
   return reinterpret_cast<T *>(of_lane(reinterpret_cast<std::uint64_t>(value), from));
 }
 
-/// What a warp reads in one turn: a message of so many packets, with its header.
-constexpr std::uint32_t turn_packets = 5 * 32;
-constexpr std::uint32_t turn_bytes = (turn_packets - header_packets) * packet_bytes;
-
-/// Reads the data of a message that is not dense, from slot number `next` on, of turn_bytes at
+/// Reads the data of a message that is not dense, from slot number `next` on, of rows_bytes at
 /// most, to an address for eight bytes. A warp, whole; `packet`: the lanes' first ones, as they
 /// were seen.
 GMPI_DEVICE void read_turn(std::uint64_t *ring, unsigned long long next, std::uint32_t bytes,
                            const Packet &packet, unsigned char *to) {
-  constexpr std::uint32_t each = turn_packets / 32;
+  constexpr std::uint32_t each = row_count;
   const std::uint32_t lane = lane_index();
   const auto all = static_cast<std::uint32_t>(packets_for(bytes));
   Packet found[each];
@@ -403,7 +400,7 @@ private:
         its.peer = peer;
         its.header = header;
       }
-      if (bytes > turn_bytes || bytes > of_lane(room_, first) || header.dense ||
+      if (bytes > rows_bytes || bytes > of_lane(room_, first) || header.dense ||
           !is_in_eights(to)) {
         if (lane == 0) {
           state.requests[request].channel = channel;

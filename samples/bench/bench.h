@@ -121,6 +121,8 @@ public:
   int threads() const { return options.integer("threads", 256); }
   /// --iterations, or what this size is worth: `most`, and fewer above 64 KiB and 16 MiB.
   int iterations(std::size_t bytes, int most) const;
+  /// The same of what kernels do with no host on the way: so many that a launch does not count.
+  int iterations_between_kernels(std::size_t bytes) const { return iterations(bytes, 1000); }
   /// From --min (or `least`) to --max (or `most`) bytes; each is eight times the one before, the
   /// last one perhaps less. Where options.sizes has any, those.
   std::vector<std::size_t> sizes(std::size_t least, std::size_t most) const;

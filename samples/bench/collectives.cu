@@ -194,6 +194,7 @@ void line(bench::Bench &bench, const Collective &collective, const Call &device,
   bench::Cell peer, nccl;
   if (kernels.available()) {
     Call among = device;
+    among.calls = bench.iterations_between_kernels(device.count * sizeof(double));
     among.comm = kernels.get();
     peer = kernel("queue", "peer", among);
   }

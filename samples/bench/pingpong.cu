@@ -187,10 +187,8 @@ bench::Sample measure(bench::Bench &bench, PingPong e, unsigned char *data, cons
   return sample;
 }
 
-/// The same between two kernels that no host helps: of short messages so many that a launch does
-/// not count.
 PingPong between_kernels(const bench::Bench &bench, PingPong e) {
-  e.rounds = bench.iterations(e.bytes, e.bytes <= 4096 ? 1000 : 100);
+  e.rounds = bench.iterations_between_kernels(e.bytes);
   return e;
 }
 
