@@ -473,8 +473,10 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
         if (!by_owned)
           from.look(rows);
         GMPI_NO_UNROLL
-        while (!from.are_there(rows, bytes))
+        while (!from.are_there(rows, bytes)) {
+          relax();
           from.look(rows);
+        }
         from.store(rows, data, bytes);
         break;
       }
