@@ -1,8 +1,10 @@
 """ranks.py LAUNCHER CHECKER LIMIT N[-M] PROGRAM ARGUMENTS...: runs an MPI program with N to M ranks in turn.
 
 What `%ranks` in a test stands for. No run has more than LIMIT ranks; the first that fails ends it.
-LAUNCHER and CHECKER (compute-sanitizer, say; may be empty) are one argument each, of several words.
+LAUNCHER and CHECKER (compute-sanitizer, say; may be empty) are one argument each, of several words. Of more
+ranks than there are cores each has, on the cpu device, one thread that runs blocks: more would take turns.
 """
+import os
 import shlex
 import subprocess
 import sys
@@ -11,7 +13,10 @@ launcher, checker, limit, ranks, *program = sys.argv[1:]
 first, _, last = ranks.partition("-")
 for count in sorted({min(n, int(limit)) for n in range(int(first), int(last or first) + 1)}):
     command = shlex.split(launcher) + ["-n", str(count)] + shlex.split(checker) + program
-    status = subprocess.run(command).returncode
+    environment = dict(os.environ)
+    if count > (os.cpu_count() or 1):
+        environment.setdefault("GMPI_CPU_THREADS", "1")
+    status = subprocess.run(command, env=environment).returncode
     if status != 0:
         print("exit status %d: %s" % (status, shlex.join(command)), file=sys.stderr)
         sys.exit(status if status > 0 else 1)

@@ -113,40 +113,41 @@ GMPI_DEVICE Begun send_span(const Route &route, std::uint32_t i, int tag, const 
   return way_of_span(dense);
 }
 
-/// The rest of a call whose message takes so many slots from `next` on, and is on its way. `order`:
-/// where the sender's word is. Lane 0.
+/// The rest of a call by route `i` whose message takes so many slots, and is on its way. `told`: as
+/// it has been loaded. Lane 0.
 template <Scope S>
-GMPI_DEVICE void end_short(State &state, unsigned long long *order, std::uint32_t i,
-                           unsigned long long next, std::uint32_t slots, std::uint32_t bytes,
-                           std::uint32_t told, Begun then) {
+GMPI_DEVICE void end_short(const Route &route, std::uint32_t i, std::uint32_t slots,
+                           std::uint32_t bytes, std::uint32_t told, Begun then) {
+  State &state = *context.peer;
   if (!is_answered_early<S>(then))
-    increase_relaxed_device(order, slots * one_owned);
+    increase_relaxed_device(route.order, slots * one_owned);
   if (then == Begun::over)
     end_sending<S>();
-  note_next<S>(i, next + slots);
+  note_next<S>(i, route.next + slots);
   count_call(state, bytes);
   if (told != 0)
     tell_progress(state);
 }
 
-/// Sends by route `i`, from slot `next` on, a message in rows. `head`: the first of the
-/// lane's part of its header. `order`, and `told`: as they have been loaded.
+/// Sends a message in rows by route `i`, if its slots are known to be free. `order`, `told`: as
+/// above.
 template <Scope S>
-GMPI_DEVICE Begun send_in_rows(std::uint32_t i, std::uint64_t *out, unsigned long long next,
-                               std::uint64_t head, unsigned long long *order_at,
-                               std::uint64_t order, const void *data, std::uint32_t bytes,
-                               std::uint32_t told, Begun then) {
+GMPI_DEVICE Begun send_in_rows(const Route &route, std::uint32_t i, int tag, const void *data,
+                               std::uint32_t bytes, std::uint64_t order, std::uint32_t told,
+                               Begun then) {
   const std::uint32_t lane = lane_index(), slots = slots_in_rows(bytes);
+  if (route.next + slots > route.free_until)
+    return Begun::nothing;
   if (is_answered_early<S>(then))
-    order = answer_early<S>(order_at, slots);
-  const std::uint64_t part = lane == 0   ? head
+    order = answer_early<S>(route.order, slots);
+  const std::uint64_t head = lane == 0   ? head_of(tag, route.context)
                              : lane == 1 ? bytes
                              : lane == 2 ? common_of(order)
                                          : 0;
-  Rows(out, next, lane).write(part, data, bytes);
+  Rows(route.out, route.next, lane).write(head, data, bytes);
   __syncwarp(); // the data has been read, and the route
   if (lane == 0)
-    end_short<S>(*context.peer, order_at, i, next, slots, bytes, told, then);
+    end_short<S>(route, i, slots, bytes, told, then);
   return then;
 }
 
@@ -192,9 +193,8 @@ GMPI_DEVICE Begun send_short_by(const RouteWords &seen, MPI_Comm comm, int dest,
     to = by_now(to); // while the rest comes
   if (!(leads & by_warp & (route.next < route.free_until)))
     return !leads | by_warp ? Begun::nothing
-           : is_in_rows(data, bytes) & (route.next + slots_in_rows(bytes) <= route.free_until)
-               ? send_in_rows<S>(i, route.out, route.next, head_of(tag, route.context), route.order,
-                                 order, data, bytes, told, then)
+           : is_in_rows(data, bytes)
+               ? send_in_rows<S>(route, i, tag, data, bytes, order, told, then)
                : send_span<S>(route, i, tag, data, bytes, order, then);
   if (is_answered_early<S>(then))
     order = answer_early<S>(route.order, 1);
@@ -206,7 +206,7 @@ GMPI_DEVICE Begun send_short_by(const RouteWords &seen, MPI_Comm comm, int dest,
     store_packet(to, value, lap_of(route.next));
   __syncwarp(); // the data has been read, and the route
   if (lane == 0)
-    end_short<S>(state, route.order, i, route.next, 1, bytes, told, then);
+    end_short<S>(route, i, 1, bytes, told, then);
   return then;
 }
 /// Sends at most eager_bytes through the route that the last such message has taken, if that leads
