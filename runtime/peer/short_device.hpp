@@ -363,8 +363,8 @@ constexpr unsigned look_again = 16, most_turns = look_again << 10;
 /// Receives what comes next from a rank that the block remembers, if it is a message of whole words
 /// that fits. Else nothing has happened; or the message is found, or offered, and the channels are
 /// held. Returns over, or answered; or that all of the block are to carry a span. `own`: into each
-/// thread's own memory, of any length that a warp carries. `in_rows`: it looks for
-/// what comes in rows, too, with the header; into room for no more than that.
+/// thread's own memory, of any length that a warp carries. `in_rows`: it looks for what comes
+/// in rows, too, with the header; into room for no more than that.
 ///
 /// To take hold of the channels takes one atomic where nobody else has received from that rank
 /// since the block has: it succeeds if nothing has been taken meanwhile, so nothing has been kept,
