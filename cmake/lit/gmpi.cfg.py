@@ -108,7 +108,7 @@ if family == "openmpi":
         config.environment["OMPI_MCA_pml"] = os.environ.get("OMPI_MCA_pml", "ob1")
 mpiexec = ["timeout", "-k", "5", seconds] + mpiexec
 # Ranks of many tests at once on few cores slow each other down more than they gain. Two are let run even
-# there: half of such a test's time is the compiler's.
+# there: half of such a test's time is the compiler's. Ranks that wait for seconds, and do nothing, need no core.
 lit_config.parallelism_groups.setdefault("mpi", max(2, (os.cpu_count() or 2) // 2))
 lit_config.parallelism_groups.setdefault("waits", 4)
 

@@ -16,100 +16,68 @@ struct Buffers {
   int *data, *got;
 };
 
-/// One thread of the grid, or of the block, for each word that it writes or looks at.
-template <bool grid> __device__ int first() { return grid ? blockIdx.x * blockDim.x + threadIdx.x : threadIdx.x; }
-template <bool grid> __device__ int step() { return grid ? gridDim.x * blockDim.x : blockDim.x; }
+/// Which words this thread writes or looks at, of those that share the work.
+struct Share {
+  int first, step;
+};
+__device__ Share share_of_block() { return {int(threadIdx.x), int(blockDim.x)}; }
+__device__ Share share_of_grid() {
+  return {int(blockIdx.x * blockDim.x + threadIdx.x), int(gridDim.x * blockDim.x)};
+}
 
-template <bool grid> __device__ void fill(int *data, int words, int turn, int sender) {
-  for (int i = first<grid>(); i < words; i += step<grid>())
+__device__ void fill(Share its, int *data, int words, int turn, int sender) {
+  for (int i = its.first; i < words; i += its.step)
     data[i] = word_of(turn, sender, i);
 }
-template <bool grid> __device__ void clear(int *got, int words) {
-  for (int i = first<grid>(); i < words + guard; i += step<grid>())
+__device__ void clear(Share its, int *got, int words) {
+  for (int i = its.first; i < words + guard; i += its.step)
     got[i] = -1;
 }
-template <bool grid> __device__ void check(const int *got, int words, int turn, int sender, int *wrong) {
-  for (int i = first<grid>(); i < words + guard; i += step<grid>())
+__device__ void check(Share its, const int *got, int words, int turn, int sender, int *wrong) {
+  for (int i = its.first; i < words + guard; i += its.step)
     if (got[i] != (i < words ? word_of(turn, sender, i) : -1))
       atomicAdd(wrong, 1);
 }
 
 /// To and fro, then both at once: from and to addresses so many words of four bytes behind the buffers.
-__global__ void of_block(Buffers buffers, int least, int end, int shift, int rank, int *wrong) {
+/// By a block, or all blocks of a grid.
+__device__ void exchange(Share its, Buffers buffers, int least, int end, int shift, int rank, int *wrong) {
   const int partner = rank ^ 1;
   int *const from = buffers.data + shift, *const to = buffers.got + shift;
   for (int words = least; words < end; ++words) {
     const int space = words % 3 == 0 ? words : words % 3 == 1 ? words + 7 : 2 * most;
-    fill<false>(from, words, words, rank);
-    clear<false>(to, words);
+    fill(its, from, words, words, rank);
+    clear(its, to, words);
     MPI_Status status;
     MPI_Request request;
     if (rank == 0) {
-#pragma gmpi scope(block)
       MPI_Send(from, words, MPI_INT, partner, words, MPI_COMM_WORLD);
-#pragma gmpi scope(block)
       MPI_Recv(to, space, MPI_INT, partner, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
       int count;
       MPI_Get_count(&status, MPI_INT, &count);
       if (count != words || status.MPI_TAG != words || status.MPI_SOURCE != partner)
         atomicAdd(wrong, 1);
     } else {
-#pragma gmpi scope(block)
       MPI_Recv(to, space, MPI_INT, partner, words, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-#pragma gmpi scope(block)
       MPI_Isend(from, words, MPI_INT, partner, words, MPI_COMM_WORLD, &request);
-#pragma gmpi scope(block)
+      __syncthreads(); // so that it is not left to the wait
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    check<false>(to, words, words, partner, wrong);
-    __syncthreads();
-    clear<false>(to, words);
-#pragma gmpi scope(block)
+    check(its, to, words, words, partner, wrong);
+    MPI_Barrier(MPI_COMM_WORLD);
+    clear(its, to, words);
     MPI_Sendrecv(from, words, MPI_INT, partner, 1, to, space, MPI_INT, partner, 1, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-    check<false>(to, words, words, partner, wrong);
-    __syncthreads();
+    check(its, to, words, words, partner, wrong);
+    MPI_Barrier(MPI_COMM_WORLD);
   }
 }
-
-/// The same by all blocks of a grid.
+__global__ void of_block(Buffers buffers, int least, int end, int shift, int rank, int *wrong) {
+  if (blockIdx.x == 0)
+    exchange(share_of_block(), buffers, least, end, shift, rank, wrong);
+}
 __global__ void of_grid(Buffers buffers, int least, int end, int shift, int rank, int *wrong) {
-  const int partner = rank ^ 1;
-  int *const from = buffers.data + shift, *const to = buffers.got + shift;
-  for (int words = least; words < end; ++words) {
-    const int space = words % 3 == 0 ? words : words % 3 == 1 ? words + 7 : 2 * most;
-    fill<true>(from, words, words, rank);
-    clear<true>(to, words);
-    MPI_Status status;
-    MPI_Request request;
-    if (rank == 0) {
-#pragma gmpi scope(grid)
-      MPI_Send(from, words, MPI_INT, partner, words, MPI_COMM_WORLD);
-#pragma gmpi scope(grid)
-      MPI_Recv(to, space, MPI_INT, partner, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
-      int count;
-      MPI_Get_count(&status, MPI_INT, &count);
-      if (count != words || status.MPI_TAG != words || status.MPI_SOURCE != partner)
-        atomicAdd(wrong, 1);
-    } else {
-#pragma gmpi scope(grid)
-      MPI_Recv(to, space, MPI_INT, partner, words, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-#pragma gmpi scope(grid)
-      MPI_Isend(from, words, MPI_INT, partner, words, MPI_COMM_WORLD, &request);
-#pragma gmpi scope(grid)
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    check<true>(to, words, words, partner, wrong);
-#pragma gmpi scope(grid)
-    MPI_Barrier(MPI_COMM_WORLD);
-    clear<true>(to, words);
-#pragma gmpi scope(grid)
-    MPI_Sendrecv(from, words, MPI_INT, partner, 1, to, space, MPI_INT, partner, 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    check<true>(to, words, words, partner, wrong);
-#pragma gmpi scope(grid)
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
+  exchange(share_of_grid(), buffers, least, end, shift, rank, wrong);
 }
 
 /// Of one slot and of two, more than a ring has, each written as soon as the one before is sent; written,
@@ -119,14 +87,14 @@ __global__ void around_the_ring(Buffers buffers, int turns, int rank, int *wrong
     const int words = turn % 7 == 0 ? 100 : 256 + turn % 20 * 2;
     int *const from = buffers.data + turn % 3 / 2, *const to = buffers.got + turn % 3 % 2;
     if (rank == 0) {
-      fill<false>(from, words, turn, 0);
+      fill(share_of_block(), from, words, turn, 0);
 #pragma gmpi scope(block)
       MPI_Send(from, words, MPI_INT, 1, 2, MPI_COMM_WORLD);
     } else {
-      clear<false>(to, words);
+      clear(share_of_block(), to, words);
 #pragma gmpi scope(block)
       MPI_Recv(to, words, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      check<false>(to, words, turn, 0, wrong);
+      check(share_of_block(), to, words, turn, 0, wrong);
       __syncthreads();
     }
   }
@@ -135,18 +103,18 @@ __global__ void around_the_ring(Buffers buffers, int turns, int rank, int *wrong
 /// The receiver takes the last first, so the others are kept; and one that is too long for its room.
 __global__ void kept(Buffers buffers, int rank, int *wrong, int *truncated) {
   for (int tag = 0; tag < 3 && rank == 0; ++tag) {
-    fill<false>(buffers.data, 200, tag, 0);
+    fill(share_of_block(), buffers.data, 200, tag, 0);
 #pragma gmpi scope(block)
     MPI_Send(buffers.data, 200, MPI_INT, 1, tag, MPI_COMM_WORLD);
   }
   for (int tag = 2; tag >= 0 && rank == 1; --tag) {
-    clear<false>(buffers.got, 200);
+    clear(share_of_block(), buffers.got, 200);
     const int space = tag == 1 ? 100 : 200;
 #pragma gmpi scope(block)
     int error = MPI_Recv(buffers.got, space, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (threadIdx.x == 0 && tag == 1)
       *truncated = error == MPI_ERR_TRUNCATE;
-    check<false>(buffers.got, space, tag, 0, wrong);
+    check(share_of_block(), buffers.got, space, tag, 0, wrong);
     __syncthreads();
   }
 }

@@ -2,9 +2,10 @@
 // these no more registers then. Bounds that are not known yet may leave few.
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: %gmpi-translate --cuda-path=none threads.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
+// RUN: %assemble-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none blocks.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
+// RUN: %assemble-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none dependent.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
-// RUN: %gmpi-translate --cuda-path=none all-few.cu -o out.cu
 // RUN: %assemble-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none enough.cu -o out.cu && FileCheck --check-prefix=ENOUGH --input-file=out.cu check
 // RUN: %assemble-cuda out.cu
@@ -26,13 +27,6 @@ __global__ void __launch_bounds__(256, 4) k(int *data, int n);
 __global__ void k(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
 //--- dependent.cu
 #include <mpi.h>
-template <int N> __global__ void __launch_bounds__(N) k(int *data) { MPI_Send(data, N, MPI_INT, 0, 0, MPI_COMM_WORLD); }
-void launch(int *data) { k<1024><<<1, 1024>>>(data); }
-//--- all-few.cu
-#include <mpi.h>
-__global__ void __launch_bounds__(1024) threads(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
-__global__ void __launch_bounds__(256, 4) blocks(int *data, int n);
-__global__ void blocks(int *data, int n) { MPI_Send(data, n, MPI_INT, 0, 0, MPI_COMM_WORLD); }
 template <int N> __global__ void __launch_bounds__(N) k(int *data) { MPI_Send(data, N, MPI_INT, 0, 0, MPI_COMM_WORLD); }
 void launch(int *data) { k<1024><<<1, 1024>>>(data); }
 //--- enough.cu
