@@ -1,6 +1,6 @@
 // Packets as the host reads and writes them: in page-locked memory that kernels use at the same
-// time, or in a copy of what goes to a device or comes from it. Relaxed: a packet tells of nothing
-// but itself.
+// time, or in a copy of what goes to a device or comes from it. Relaxed, where a packet tells of
+// nothing but itself.
 #pragma once
 
 #include "layout.hpp"
@@ -8,16 +8,18 @@
 namespace gmpi::peer {
 
 /// A packet's data; false where it does not show that lap.
-inline bool load_packet(const std::uint64_t *from, std::uint32_t lap, std::uint64_t &data) {
-  const std::uint64_t low = __atomic_load_n(from, __ATOMIC_RELAXED);
-  const std::uint64_t high = __atomic_load_n(from + 1, __ATOMIC_RELAXED);
+template <int order = __ATOMIC_RELAXED>
+bool load_packet(const std::uint64_t *from, std::uint32_t lap, std::uint64_t &data) {
+  const std::uint64_t low = __atomic_load_n(from, order);
+  const std::uint64_t high = __atomic_load_n(from + 1, order);
   data = (low & 0xffffffffu) | high << 32;
   return low >> 32 == lap && high >> 32 == lap;
 }
-inline void store_packet(std::uint64_t *to, std::uint64_t data, std::uint32_t lap) {
+template <int order = __ATOMIC_RELAXED>
+void store_packet(std::uint64_t *to, std::uint64_t data, std::uint32_t lap) {
   const std::uint64_t mark = std::uint64_t(lap) << 32;
-  __atomic_store_n(to, (data & 0xffffffffu) | mark, __ATOMIC_RELAXED);
-  __atomic_store_n(to + 1, data >> 32 | mark, __ATOMIC_RELAXED);
+  __atomic_store_n(to, (data & 0xffffffffu) | mark, order);
+  __atomic_store_n(to + 1, data >> 32 | mark, order);
 }
 
 } // namespace gmpi::peer

@@ -10,8 +10,8 @@
 // the first packets. The sender writes slot number q once the receiver has freed it q /
 // channel_slots times. A message's slots are carried portion by portion, from its first: the sender
 // begins a portion when all its slots are free, and writes it whole; so where a portion's first
-// packet is there, the rest is on its way. (Between ranks of one host, the data of an announced
-// message lies there as it is: portions_device.hpp.)
+// packet is there, the rest is on its way. (The data of an announced message lies there, or apart
+// from the packets, as it is: portions_device.hpp.)
 //
 // Two channels lead from each rank to each. Of the common one, whoever sends takes slots by an
 // atomic. The owned one belongs to one block, or launch, at a time, which needs none. A message
@@ -149,7 +149,8 @@ enum class MessageKind : std::uint8_t {
   synchronous, ///< the same; the sender waits for the match
   announced,   ///< without: the sender waits for the match, and sends it then
   data,        ///< of a message that was announced; `tag` is the receiver's request
-  plain,       ///< the same, between ranks of one host: in plain portions. Its header says `data`
+  plain,       ///< the same, in plain portions, between ranks of one host: in the slots;
+  apart,       ///< or of several, in memory behind the ring. Either's header says `data`
 };
 GMPI_HOST_DEVICE constexpr bool is_data(MessageKind kind) { return kind >= MessageKind::data; }
 
@@ -200,7 +201,7 @@ struct Header {
   std::uint64_t after; ///< as far the receiver must have come in the other channel: a slot number;
                        ///< where that is the owned channel, its last bits
   bool dense;          ///< of an eager one: its data is in dense packets
-  bool streams;        ///< of an announced one: all blocks of a grid wait to stream it
+  bool streams = false; ///< of an announced one: all blocks of a grid wait to stream it
 };
 /// Of the second word of an announced message, beside its bytes: that it may be streamed.
 constexpr std::uint64_t streams_bit = std::uint64_t(1) << 47;
@@ -272,9 +273,15 @@ GMPI_HOST_DEVICE constexpr unsigned long long packets_of(const Header &header) {
 constexpr std::uint32_t raw_slot_bytes = slot_packets * packet_words * sizeof(std::uint64_t);
 constexpr std::uint32_t plain_head = header_packets * packet_words * sizeof(std::uint64_t);
 constexpr std::uint32_t plain_bytes = portion_slots * raw_slot_bytes - plain_head;
+/// What of a message's data is in the plain portion that begins with its slot number `low`.
+GMPI_HOST_DEVICE constexpr std::uint32_t portion_bytes(std::uint64_t bytes,
+                                                       unsigned long long low) {
+  const std::uint64_t left = bytes - low / portion_slots * plain_bytes;
+  return left < plain_bytes ? static_cast<std::uint32_t>(left) : plain_bytes;
+}
 /// The slots of any message, whatever they carry.
 GMPI_HOST_DEVICE constexpr unsigned long long carried_slots(const Header &header) {
-  if (header.kind != MessageKind::plain)
+  if (!is_data(header.kind))
     return slots_of(header);
   const unsigned long long rest = header.bytes % plain_bytes;
   return header.bytes / plain_bytes * portion_slots +

@@ -249,7 +249,7 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
 
 /// How the data of an announced message goes to a rank, or comes from there.
 GMPI_DEVICE MessageKind data_kind(const State &state, std::uint32_t peer) {
-  return peer < state.near_peers ? MessageKind::plain : MessageKind::data;
+  return peer < state.near_peers ? MessageKind::plain : MessageKind::apart;
 }
 /// The data of an announced message comes: its envelope is known. Returns the slots that it has.
 GMPI_DEVICE unsigned long long give_data(State &state, const Header &header, std::uint32_t channel,

@@ -1,12 +1,14 @@
-// Plain portions: how the data of an announced message goes through a channel between ranks of one
-// host. Packets would be twice as much to carry as what they bring; so a portion's data lies as it
-// is behind the first packets, which are written last.
+// Plain portions: how the data of an announced message goes through a channel. Packets would be
+// twice as much to carry as what they bring; so a portion's data lies as it is behind the first
+// packets, which are written last. Between ranks of several hosts it lies at the same place of
+// memory behind the ring, from where MPI takes it, and to where MPI brings it.
 //
 // Invariant: where a portion's first packet is there, so is its data, for those who acquire. What
-// was read is cleared before its slots are given back: no packet ever shows a lap that nobody has
-// written there. (Who writes a slot has seen that it is free, and stores are not made ahead.) All
-// slots of a portion are given back at once, so who has come to one of them in the next lap, and
-// looks for a message there, finds either the portion's first packet or what has been cleared.
+// was read in a ring is cleared before its slots are given back: no packet ever shows a lap that
+// nobody has written there. (Who writes a slot has seen that it is free, and stores are not made
+// ahead.) All slots of a portion are given back at once, so who has come to one of them in the next
+// lap, and looks for a message there, finds either the portion's first packet or what has been
+// cleared.
 #pragma once
 
 #include "channel_device.hpp"
@@ -19,29 +21,33 @@ struct Portion {
   static constexpr std::uint32_t ring_places = channel_slots * slot_packets;
   static_assert((ring_places & (ring_places - 1)) == 0);
 
-  uint4 *ring;
+  std::uint64_t *ring;
+  uint4 *places;            ///< where the data is: the ring, or what lies behind it
+  bool is_apart;            ///< the latter
   unsigned long long first; ///< slot number
   std::uint32_t base;       ///< of the data's first place in the ring
   std::uint32_t bytes, count;
   unsigned long long at; ///< where they belong in the message
 
   GMPI_DEVICE Portion(const Transfer &t, unsigned long long low)
-      : ring(reinterpret_cast<uint4 *>(t.ring)), first(t.first + low),
+      : ring(t.ring), places(reinterpret_cast<uint4 *>(t.ring)),
+        is_apart(t.header.kind == MessageKind::apart), first(t.first + low),
         base(static_cast<std::uint32_t>(first % channel_slots) * slot_packets + header_packets),
+        bytes(portion_bytes(t.header.bytes, low)), count((bytes + 15) / 16),
         at(low / portion_slots * plain_bytes) {
-    const unsigned long long left = t.header.bytes - at;
-    bytes = left < plain_bytes ? static_cast<std::uint32_t>(left) : plain_bytes;
-    count = (bytes + 15) / 16;
+    if (is_apart)
+      places += ring_places;
   }
-  GMPI_DEVICE uint4 &place(std::uint32_t i) const { return ring[(base + i) % ring_places]; }
+  GMPI_DEVICE uint4 &place(std::uint32_t i) const { return places[(base + i) % ring_places]; }
   /// Somebody may look there meanwhile for what comes next: he makes nothing of it.
   GMPI_DEVICE void store(std::uint32_t i, std::uint64_t low, std::uint64_t high) const {
     store_system(reinterpret_cast<std::uint64_t *>(&place(i)), low, high);
   }
-  GMPI_DEVICE void clear(std::uint32_t i) const { store(i, 0, 0); }
-  GMPI_DEVICE std::uint64_t *packet(std::uint32_t i) const {
-    return packet_at(reinterpret_cast<std::uint64_t *>(ring), first, i);
+  GMPI_DEVICE void clear(std::uint32_t i) const {
+    if (!is_apart)
+      store(i, 0, 0);
   }
+  GMPI_DEVICE std::uint64_t *packet(std::uint32_t i) const { return packet_at(ring, first, i); }
 };
 
 /// How many of a portion's places are moved as 16 bytes: of `readable` bytes at an address for
@@ -190,7 +196,7 @@ template <class Team>
 GMPI_DEVICE void carry(const Team &team, const Step &step, unsigned long long low,
                        unsigned long long high, std::uint32_t rank, std::uint32_t size) {
   const Transfer &t = step.transfer;
-  if (t.header.kind == MessageKind::plain)
+  if (is_data(t.header.kind))
     return carry_portions(team, step, low, high, rank, size);
   if (step.kind == Step::write) {
     write_share(t, low, high, rank, size);

@@ -17,6 +17,7 @@ namespace {
 /// is still on its way to the host's memory.
 constexpr auto settling = std::chrono::milliseconds(20);
 constexpr int most_arrivals = 16; ///< before what has been written here goes out
+enum Tag { of_records, of_runs };
 
 } // namespace
 
@@ -115,38 +116,87 @@ bool Relay::collect() {
 void Relay::send(Peer &peer) {
   for (Sending next; peer.outbox.take(next.message); next = {}) {
     check(PMPI_Isend(next.message.words.get(), static_cast<int>(next.message.used), MPI_UINT64_T,
-                     peer.rank, 0, comm_, &next.request));
+                     peer.rank, of_records, comm_, &next.request));
     ++sent_[peer.rank];
     peer.sending.push_back(std::move(next));
   }
+  for (SendingRun next; peer.outbox.take_run(next.run);) {
+    check(PMPI_Isend(next.run.data, static_cast<int>(next.run.bytes), MPI_BYTE, peer.rank, of_runs,
+                     comm_, &next.request));
+    ++sent_[peer.rank];
+    peer.sending_runs.push_back(next);
+  }
+}
+
+bool Relay::is_done(MPI_Request &request) {
+  int done = 0;
+  check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE));
+  return done != 0;
 }
 
 bool Relay::complete_sends() {
   bool moved = false;
-  for (auto &[rank, peer] : peers_)
-    while (!peer.sending.empty()) {
-      int done = 0;
-      Sending &first = peer.sending.front();
-      check(PMPI_Test(&first.request, &done, MPI_STATUS_IGNORE));
-      if (!done)
-        break;
-      peer.outbox.give_back(std::move(first.message));
+  for (auto &[rank, peer] : peers_) {
+    for (; !peer.sending.empty() && is_done(peer.sending.front().request); moved = true) {
+      peer.outbox.give_back(std::move(peer.sending.front().message));
       peer.sending.pop_front();
-      moved = true;
     }
+    for (; !peer.sending_runs.empty() && is_done(peer.sending_runs.front().request); moved = true) {
+      peer.outbox.note_run_sent();
+      peer.sending_runs.pop_front();
+    }
+  }
   return moved;
 }
 
-void Relay::deliver(int from, const RelayMessage &message) {
-  ++received_[from];
-  auto its = peers_.find(from);
+/// Slots that have been freed have arrived: that their data has been sent, MPI says at once.
+void Relay::await_sent(Peer &peer, const RelayRecord &freed) {
+  for (SendingRun &sending : peer.sending_runs)
+    if (freed.where == 0 && sending.run.first < freed.first + freed.count &&
+        freed.first < sending.run.behind)
+      check(PMPI_Wait(&sending.request, MPI_STATUS_IGNORE));
+}
+
+void Relay::deliver(Peer &from, const RelayMessage &message) {
+  ++received_[from.rank];
   message.for_each_record([&](const RelayRecord &record, const std::uint64_t *data) {
+    if (record.what == RelayRecord::portions)
+      return receive_runs(from, record, data);
+    if (record.what == RelayRecord::freed)
+      await_sent(from, record);
     if (record.what != RelayRecord::round)
-      return its->second.link->deliver(record, data);
+      return from.link->deliver(record, data);
     auto rounds = rounds_.find(record.where);
     if (rounds != rounds_.end()) // else nobody waits for it any more
       rounds->second.rounds.deliver(record, data);
   });
+}
+
+void Relay::receive_runs(Peer &from, const RelayRecord &record, const std::uint64_t *header) {
+  for (const RelayRun &run : from.link->runs_of(record)) {
+    if (run.bytes == 0)
+      continue;
+    ArrivingRun &arriving = from.arriving_runs.emplace_back();
+    arriving.record = record;
+    std::copy_n(header, record.count, arriving.header);
+    check(PMPI_Irecv(run.data, static_cast<int>(run.bytes), MPI_BYTE, from.rank, of_runs, comm_,
+                     &arriving.request));
+  }
+  from.arriving_runs.back().is_last = true;
+}
+
+/// Delivers what tells of runs that have come.
+bool Relay::complete_runs() {
+  bool moved = false;
+  for (auto &[rank, peer] : peers_)
+    for (auto &runs = peer.arriving_runs; !runs.empty() && is_done(runs.front().request);
+         moved = true) {
+      ++received_[rank];
+      if (runs.front().is_last)
+        peer.link->deliver(runs.front().record, runs.front().header);
+      runs.pop_front();
+    }
+  return moved;
 }
 
 /// The next message that has come, if it is there.
@@ -154,17 +204,17 @@ bool Relay::receive() {
   int there = 0, words = 0;
   MPI_Status status;
   if (arrival_ == MPI_REQUEST_NULL) {
-    check(PMPI_Iprobe(MPI_ANY_SOURCE, 0, comm_, &there, &status));
+    check(PMPI_Iprobe(MPI_ANY_SOURCE, of_records, comm_, &there, &status));
     if (!there)
       return false;
     PMPI_Get_count(&status, MPI_UINT64_T, &words);
     arriving_.used = static_cast<std::size_t>(words);
-    check(PMPI_Irecv(arriving_.words.get(), words, MPI_UINT64_T, status.MPI_SOURCE, 0, comm_,
-                     &arrival_));
+    check(PMPI_Irecv(arriving_.words.get(), words, MPI_UINT64_T, status.MPI_SOURCE, of_records,
+                     comm_, &arrival_));
   }
   check(PMPI_Test(&arrival_, &there, &status));
   if (there)
-    deliver(status.MPI_SOURCE, arriving_);
+    deliver(peer(status.MPI_SOURCE), arriving_);
   return there != 0;
 }
 
@@ -175,6 +225,7 @@ bool Relay::work(bool kernels) {
   bool moved = complete_sends();
   for (int i = 0; i < most_arrivals && receive(); ++i)
     moved = true;
+  moved |= complete_runs();
   moved |= collect();
   note(moved, kernels);
   return moved;
@@ -216,12 +267,13 @@ void Relay::close() {
   PMPI_Alltoall(sent_.data(), 1, MPI_LONG_LONG, expected.data(), 1, MPI_LONG_LONG, comm_);
   auto is_open = [&] {
     return received_ != expected || std::any_of(peers_.begin(), peers_.end(), [](const auto &peer) {
-             return !peer.second.sending.empty();
+             return !peer.second.sending.empty() || !peer.second.sending_runs.empty();
            });
   };
   Backoff backoff;
   for (; is_open(); backoff.wait()) {
     receive();
+    complete_runs();
     complete_sends();
   }
   PMPI_Comm_free(&comm_);

@@ -66,10 +66,22 @@ private:
     RelayMessage message{nullptr};
     MPI_Request request = MPI_REQUEST_NULL;
   };
+  struct SendingRun {
+    RelayRun run;
+    MPI_Request request;
+  };
+  struct ArrivingRun {
+    MPI_Request request;
+    RelayRecord record; ///< what is delivered with it: with the last of its runs
+    bool is_last = false;
+    std::uint64_t header[header_packets];
+  };
   struct Peer {
     int rank;
     RelayOutbox outbox;
     std::deque<Sending> sending;
+    std::deque<SendingRun> sending_runs;
+    std::deque<ArrivingRun> arriving_runs;
     std::unique_ptr<RelayLink> link; ///< null: it is on this host
   };
   struct Rounds {
@@ -83,8 +95,12 @@ private:
   void send(Peer &peer);
   bool complete_sends();
   bool receive();
-  void deliver(int from, const RelayMessage &message);
+  bool complete_runs();
+  void deliver(Peer &from, const RelayMessage &message);
+  void receive_runs(Peer &from, const RelayRecord &record, const std::uint64_t *header);
+  static void await_sent(Peer &peer, const RelayRecord &freed);
   void note(bool moved, bool kernels);
+  static bool is_done(MPI_Request &request);
   static void check(int error);
 
   std::mutex mutex_; ///< of all below; never held across CUDA's calls, or MPI's that wait

@@ -29,20 +29,43 @@ bool copy_packets(std::uint64_t *ring, unsigned long long first, unsigned long l
 
 constexpr std::uint32_t wants_answer = 1u << 31;
 
+/// So many portions go out together at most: the first of them are to be read while others are on
+/// their way.
+constexpr unsigned long long portions_together = 8;
+constexpr std::size_t ring_bytes = Shared::channel_bytes;
+
+/// The slots of portions whose data is `bytes` from the first place for it to the last.
+unsigned long long slots_of_run(std::size_t bytes) {
+  return (plain_head + bytes + raw_slot_bytes - 1) / raw_slot_bytes;
+}
+
+/// Where such data lies behind a channel's ring, from slot number `first` on.
+std::array<RelayRun, 2> runs_behind(std::uint64_t *ring, unsigned long long first,
+                                    std::size_t bytes) {
+  unsigned char *const begin = reinterpret_cast<unsigned char *>(ring) + ring_bytes;
+  const std::size_t at = first % channel_slots * raw_slot_bytes + plain_head;
+  const std::size_t before = std::min(bytes, ring_bytes - at);
+  const unsigned long long behind = first + slots_of_run(bytes);
+  return {RelayRun{begin + at, before, first, behind},
+          RelayRun{begin, bytes - before, first, behind}};
+}
+
 } // namespace
 
 std::size_t RelayLink::bytes() {
-  return 4 * Shared::channel_bytes + 4 * Shared::freed_bytes + Shared::acks_bytes;
+  return 6 * ring_bytes + 4 * Shared::freed_bytes + Shared::acks_bytes;
 }
 
 RelayLink::RelayLink(unsigned char *memory, std::uint64_t *far_acks, std::uint64_t *far_news)
     : far_acks_(far_acks), far_news_(far_news) {
   auto take = [&](std::size_t bytes) { return std::exchange(memory, memory + bytes); };
-  auto ring = [&] { return reinterpret_cast<std::uint64_t *>(take(Shared::channel_bytes)); };
+  auto ring = [&](const End &end) { // long messages' data goes through the common channel
+    return reinterpret_cast<std::uint64_t *>(take(is_owned(end) ? ring_bytes : 2 * ring_bytes));
+  };
   auto freed = [&] { return reinterpret_cast<std::uint32_t *>(take(Shared::freed_bytes)); };
   for (End &end : ends_) {
-    end.channel.out = ring();
-    end.channel.in = ring();
+    end.channel.out = ring(end);
+    end.channel.in = ring(end);
     end.channel.out_freed = freed();
     end.channel.in_freed = freed();
     end.told.resize(channel_slots);
@@ -71,7 +94,7 @@ bool RelayLink::collect_messages(End &end, RelayOutbox &outbox) {
       break;
     const Header header = unpack_header(words[0], words[1], words[2]);
     if (header.kind == MessageKind::data) {
-      end.portions.push_back({end.next, packets_of(header)});
+      end.portions.push_back({end.next, header});
       counts_.bytes += header.bytes;
       any |= collect_portions(end, end.portions.back(), outbox);
     } else if (!collect_message(end, header, outbox)) {
@@ -79,9 +102,9 @@ bool RelayLink::collect_messages(End &end, RelayOutbox &outbox) {
     } else {
       any = true;
     }
-    end.next += slots_of(header);
+    end.next += carried_slots(header);
   }
-  std::erase_if(end.portions, [](const Portions &p) { return p.collected == p.packets; });
+  std::erase_if(end.portions, [](const Portions &p) { return p.collected == p.slots(); });
   return any;
 }
 
@@ -102,18 +125,36 @@ bool RelayLink::collect_message(End &end, const Header &header, RelayOutbox &out
 }
 
 bool RelayLink::collect_portions(End &end, Portions &portions, RelayOutbox &outbox) {
-  constexpr unsigned long long portion_packets = portion_slots * slot_packets;
+  const Header &header = portions.header;
+  const unsigned long long all = portions.slots();
+  auto is_there = [&](unsigned long long low) {
+    const unsigned long long slot = portions.first + low;
+    std::uint64_t word;
+    return low < all &&
+           load_packet<__ATOMIC_ACQUIRE>(packet_at(end.channel.out, slot, 0), lap_of(slot), word);
+  };
   bool any = false;
-  for (; portions.collected != portions.packets; any = true) {
-    const auto count = static_cast<std::uint32_t>(
-        std::min(portion_packets, portions.packets - portions.collected));
-    std::uint64_t *words = outbox.room(count);
-    if (words == nullptr ||
-        !copy_packets(end.channel.out, portions.first, portions.collected, count, words))
+  while (portions.collected != all && outbox.takes_runs()) {
+    const unsigned long long low = portions.collected;
+    unsigned long long last = low;
+    while (last - low < portions_together * portion_slots && is_there(last))
+      last += portion_slots;
+    const std::uint32_t packets = low == 0 ? header_packets : 1;
+    std::uint64_t *words = last == low ? nullptr : outbox.room(packets);
+    if (words == nullptr)
       break;
-    outbox.add({RelayRecord::packets, is_owned(end),
-                portions.first + portions.collected / slot_packets, count, 0});
-    portions.collected += count;
+    for (std::uint32_t p = 0; p < packets; ++p)
+      words[p] = pack_header(header, p);
+    last -= portion_slots;
+    const std::size_t bytes = (last - low) * raw_slot_bytes + portion_bytes(header.bytes, last);
+    const unsigned long long first = portions.first + low;
+    outbox.add(
+        {RelayRecord::portions, is_owned(end), first, packets, static_cast<std::uint32_t>(bytes)});
+    for (const RelayRun &run : runs_behind(end.channel.out, first, bytes))
+      if (run.bytes != 0)
+        outbox.add_run(run);
+    portions.collected = std::min(all, last + portion_slots);
+    any = true;
   }
   return any;
 }
@@ -190,12 +231,30 @@ void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
                        __ATOMIC_RELEASE);
     return;
   }
+  if (record.what == RelayRecord::portions)
+    return deliver_portions(end, record, data);
   if ((record.more & wants_answer) != 0)
     awaited_.push_back({record.more >> 16 & (max_requests - 1), record.more & 0xffff});
   for (std::uint32_t p = record.count; p-- > 0;)
     store_packet(packet_at(end.channel.in, record.first, p), data[p],
                  lap_of(record.first + p / slot_packets));
-  const unsigned long long behind = record.first + (record.count + slot_packets - 1) / slot_packets;
+  note_delivered(end, record.first + (record.count + slot_packets - 1) / slot_packets);
+}
+
+void RelayLink::deliver_portions(End &end, const RelayRecord &record, const std::uint64_t *header) {
+  const unsigned long long behind = record.first + slots_of_run(record.more);
+  for (unsigned long long first = record.first; first < behind; first += portion_slots)
+    for (std::uint32_t p = first == record.first ? record.count : 1; p-- > 0;)
+      store_packet<__ATOMIC_RELEASE>(packet_at(end.channel.in, first, p), header[p], lap_of(first));
+  note_delivered(end, behind);
+}
+
+std::array<RelayRun, 2> RelayLink::runs_of(const RelayRecord &record) const {
+  return runs_behind(ends_[record.where].channel.in, record.first, record.more);
+}
+
+/// All slots before `behind` may have been, that is.
+void RelayLink::note_delivered(End &end, unsigned long long behind) {
   end.end = std::max(end.end, behind);
   __atomic_store_n(far_news_, *far_news_ + 1, __ATOMIC_RELEASE); // nobody else writes there
 }

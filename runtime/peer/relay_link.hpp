@@ -14,6 +14,9 @@
 //   when it has been read, so no later message finds it there.
 // A message's header and what follows it go out as soon as each is there, whether what was before
 // it is or not, as long as the header before it is: so far a receiver's kernels see, too.
+// The data of long messages is not looked at here: it lies behind the common channel's rings, in
+// runs that go from one rank's memory straight to the other's. Portions that are there while others
+// are on their way go out together.
 #pragma once
 
 #include "host_packets.hpp"
@@ -38,6 +41,9 @@ public:
 
   /// What is new for the other rank; false where nothing is.
   bool collect(RelayOutbox &outbox);
+  /// Where the runs of a record of portions go that has come: two across the ring's end, else the
+  /// second has no bytes. It is delivered when all of them have come.
+  std::array<RelayRun, 2> runs_of(const RelayRecord &record) const;
   void deliver(const RelayRecord &record, const std::uint64_t *data);
 
   struct Counts {
@@ -49,8 +55,9 @@ private:
   /// A long message's data, portion by portion.
   struct Portions {
     unsigned long long first; ///< slot number
-    unsigned long long packets;
-    unsigned long long collected = 0; ///< of them
+    Header header;
+    unsigned long long collected = 0; ///< slots
+    unsigned long long slots() const { return carried_slots(header); }
   };
   /// A message that has been delivered, and wants an answer: the sender's request.
   struct Awaited {
@@ -69,6 +76,8 @@ private:
   bool collect_messages(End &end, RelayOutbox &outbox);
   bool collect_message(End &end, const Header &header, RelayOutbox &outbox);
   bool collect_portions(End &end, Portions &portions, RelayOutbox &outbox);
+  void deliver_portions(End &end, const RelayRecord &record, const std::uint64_t *header);
+  void note_delivered(End &end, unsigned long long behind);
   bool collect_freed(End &end, RelayOutbox &outbox);
   bool collect_freed(End &end, unsigned long long from, unsigned long long to, RelayOutbox &outbox);
   bool collect_answers(RelayOutbox &outbox);

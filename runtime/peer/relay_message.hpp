@@ -1,7 +1,8 @@
-// What relays say to each other: records, many of them in one MPI message, and such messages on
-// their way out.
+// What relays say to each other: records, many of them in one MPI message; runs of long messages'
+// data, each as it is in an MPI message of its own; and both on their way out.
 //
-// Invariant: a rank's records reach another in the order in which they were added.
+// Invariant: a rank's records reach another in the order in which they were added, and so do its
+// runs. A record tells of a run before it is received.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +18,16 @@ namespace gmpi::peer {
 /// What a kernel has written for another rank's kernels. Words of data may follow.
 struct RelayRecord {
   enum What : std::uint32_t {
-    packets, ///< of the channel `where` (1: the owned one) from slot number `first` on
-    freed,   ///< `count` slots of it
-    match,   ///< the answer to request `where`, in its use `first`: one word
-    round,   ///< of the communicator with context `where`: rank `more`'s part of round `first`
+    packets,  ///< of the channel `where` (1: the owned one) from slot number `first` on
+    portions, ///< of it, from there on, whose data is `more` bytes of runs; its first packets
+    freed,    ///< `count` slots of it
+    match,    ///< the answer to request `where`, in its use `first`: one word
+    round,    ///< of the communicator with context `where`: rank `more`'s part of round `first`
   } what;
   std::uint32_t where;
   std::uint64_t first;
   std::uint32_t count; ///< words that follow, but for `freed`
-  std::uint32_t more;  ///< of packets: who awaits an answer, or 0
+  std::uint32_t more;  ///< of packets also: who awaits an answer, or 0
 
   std::size_t words() const { return what == freed ? 0 : count; }
 };
@@ -50,9 +52,18 @@ struct RelayMessage {
   }
 };
 
+/// Data of a channel's portions that follow each other, in slots from number `first` to before
+/// `behind`.
+struct RelayRun {
+  unsigned char *data;
+  std::size_t bytes;
+  unsigned long long first, behind;
+};
+
 class RelayOutbox {
 public:
   static constexpr std::size_t most_messages = 8; ///< on their way; then records have to wait
+  static constexpr std::size_t most_runs = 4;     ///< likewise; what waits makes longer ones
 
   /// Where the words of a record go that add() is called for next. Null where too much is on its
   /// way already, unless it `must` be.
@@ -83,9 +94,23 @@ public:
     message.used = 0;
     spare_.push_back(std::move(message));
   }
-  std::size_t on_their_way() const { return ready_.size() + sending_; }
+  std::size_t on_their_way() const { return ready_.size() + sending_ + runs_on_their_way(); }
+
+  bool takes_runs() const { return runs_on_their_way() < most_runs; }
+  void add_run(const RelayRun &run) { runs_.push_back(run); }
+  /// The next run, if there is one: its sender says when it has been sent.
+  bool take_run(RelayRun &run) {
+    if (runs_.empty())
+      return false;
+    run = runs_.front();
+    runs_.pop_front();
+    ++sending_runs_;
+    return true;
+  }
+  void note_run_sent() { --sending_runs_; }
 
 private:
+  std::size_t runs_on_their_way() const { return runs_.size() + sending_runs_; }
   void close() {
     ready_.push_back(std::move(message_));
     if (spare_.empty()) {
@@ -100,6 +125,8 @@ private:
   std::deque<RelayMessage> ready_;
   std::size_t sending_ = 0;
   std::vector<RelayMessage> spare_;
+  std::deque<RelayRun> runs_;
+  std::size_t sending_runs_ = 0;
 };
 
 } // namespace gmpi::peer

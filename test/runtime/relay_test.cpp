@@ -1,12 +1,14 @@
 // Links between ranks on different hosts: two ranks' State and page-locked memory in one process,
 // their kernels' part and the relay's played by one thread.
 #include "peer/matching_device.hpp"
+#include "peer/portions_device.hpp"
 #include "peer/relay_link.hpp"
 #include "peer/relay_rounds.hpp"
 #include "posted_receive.hpp"
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -47,21 +49,69 @@ struct Rank {
 struct RelayBetween : testing::Test {
   Rank a, b;
 
-  /// One look at what `from` has written; how many messages of MPI's it would be.
-  static int relay(Rank &from, Rank &to) {
+  /// A run's message of MPI's, to b, and what it brings is delivered with.
+  struct Run {
+    RelayRun from, to;
+    RelayRecord record;
+    std::vector<std::uint64_t> header;
+    bool is_last;
+  };
+  std::deque<Run> runs;
+
+  /// One look at what `from` has written; how many messages of records it would be.
+  int relay(Rank &from, Rank &to) {
     from.link.collect(from.outbox);
     int messages = 0;
     for (RelayMessage message{nullptr}; from.outbox.take(message); ++messages) {
       message.for_each_record([&](const RelayRecord &record, const std::uint64_t *data) {
-        to.link.deliver(record, data);
+        if (record.what != RelayRecord::portions)
+          return to.link.deliver(record, data);
+        for (const RelayRun &run : to.link.runs_of(record))
+          if (run.bytes != 0)
+            runs.push_back({{}, run, record, {data, data + record.count}, false});
+        runs.back().is_last = true;
       });
       from.outbox.give_back(std::move(message));
     }
     return messages;
   }
+  /// All runs on their way from a to b arrive; how many.
+  int bring_runs() {
+    int count = 0;
+    for (RelayRun from; a.outbox.take_run(from); ++count) {
+      const Run run = std::move(runs.front());
+      runs.pop_front();
+      EXPECT_EQ(from.bytes, run.to.bytes);
+      EXPECT_EQ(from.first, run.to.first);
+      EXPECT_EQ(from.behind, run.to.behind);
+      std::copy_n(from.data, from.bytes, run.to.data);
+      a.outbox.note_run_sent();
+      if (run.is_last)
+        b.link.deliver(run.record, run.header.data());
+    }
+    EXPECT_TRUE(runs.empty());
+    return count;
+  }
+  void write_portions(const Transfer &t, unsigned long long low, unsigned long long high) {
+    for (; low < high; low += portion_slots) {
+      device::write_portion(t, device::Portion(t, low), 0, 1);
+      device::tell_portions(t, low, std::min(high, low + portion_slots), 0, 1);
+    }
+  }
+  void read_portions(unsigned long long first, Header header, unsigned char *to) {
+    const Channel &channel = b.state->channels[1];
+    EXPECT_EQ(device::read_header(*b.state, 1, first).kind, MessageKind::data);
+    const Transfer t{channel.in, channel.in_freed, first, to, header.bytes, header};
+    const unsigned long long slots = carried_slots(header);
+    for (unsigned long long low = 0; low < slots; low += portion_slots) {
+      EXPECT_TRUE(is_there(first + low));
+      device::read_portion(t, device::Portion(t, low), 0, 1);
+    }
+    device::free_share(t.freed, first, first + slots, 0, 1);
+  }
   Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
     Header header{kind, 5, 0, 0, tag, bytes, 0, false};
-    const device::Slots slots = device::take_slots(*a.state, 1, slots_of(header));
+    const device::Slots slots = device::take_slots(*a.state, 1, carried_slots(header));
     header.after = slots.after;
     auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
     return {
@@ -130,19 +180,76 @@ TEST_F(RelayBetween, a_message_goes_out_when_it_is_whole) {
 TEST_F(RelayBetween, long_data_comes_by_portions_and_holds_nothing_up_that_is_behind_it) {
   std::vector<unsigned char> data(100000);
   std::iota(data.begin(), data.end(), 0);
-  Transfer t = outgoing(data.data(), data.size(), 300, MessageKind::data);
-  device::write_share(t, 0, portion_slots, 0, 1);
+  Transfer t = outgoing(data.data(), data.size(), 300, MessageKind::apart);
+  const unsigned long long slots = carried_slots(t.header);
+  write_portions(t, 0, portion_slots);
   send(nullptr, 0, 2);
   relay(a, b);
+  EXPECT_FALSE(is_there(t.first)); // its data is on its way
+  EXPECT_TRUE(is_there(t.first + slots));
+  EXPECT_EQ(bring_runs(), 1);
   EXPECT_TRUE(is_there(t.first));
   EXPECT_FALSE(is_there(t.first + portion_slots));
-  EXPECT_TRUE(is_there(t.first + slots_of(t.header)));
-  device::write_share(t, portion_slots, slots_of(t.header), 0, 1);
-  EXPECT_EQ(relay(a, b), 1);
+  write_portions(t, portion_slots, slots);
+  relay(a, b);
+  EXPECT_EQ(bring_runs(), 1); // all that is there goes together
   std::vector<unsigned char> to(data.size());
-  receive(t.first, to.data());
+  read_portions(t.first, t.header, to.data());
   EXPECT_EQ(data, to);
   EXPECT_EQ(relay(a, b), 0);
+  EXPECT_EQ(relay(b, a), 1);
+  EXPECT_TRUE(device::are_free(a.state->channels[1].out_freed, channel_slots + t.first,
+                               channel_slots + t.first + slots));
+}
+
+TEST_F(RelayBetween, long_data_of_any_length_comes_whole_across_the_rings_end) {
+  constexpr std::uint32_t most = 20 * plain_bytes + 64;
+  std::vector<unsigned char> data(most), to(most + 1);
+  std::iota(data.begin(), data.end(), 5);
+  int split = 0;
+  for (unsigned long long next = 0, turn = 0; next < 2 * channel_slots; ++turn) {
+    const auto portions = static_cast<std::uint32_t>(turn % 20 + 1);
+    const std::uint32_t bytes = portions * plain_bytes + (turn % 3 == 0 ? 0 : turn % 64);
+    Transfer t = outgoing(data.data(), bytes, 300, MessageKind::apart);
+    const unsigned long long slots = carried_slots(t.header);
+    ASSERT_EQ(t.first, next);
+    ASSERT_TRUE(device::are_free(a.state->channels[1].out_freed, next, next + slots));
+    for (unsigned long long low = 0; low < slots; low += portion_slots * (1 + turn % 5)) {
+      write_portions(t, low, std::min(slots, low + portion_slots * (1 + turn % 5)));
+      relay(a, b);
+    }
+    int runs = 0;
+    for (int some; (some = bring_runs()) != 0; runs += some)
+      relay(a, b);
+    split += next / channel_slots != (next + slots - 1) / channel_slots;
+    std::fill(to.begin(), to.end(), 0xee);
+    read_portions(next, t.header, to.data());
+    ASSERT_TRUE(std::equal(data.begin(), data.begin() + bytes, to.begin())) << bytes;
+    ASSERT_EQ(to[bytes], 0xee);
+    ASSERT_LE(runs, 20);
+    relay(b, a);
+    next += slots;
+  }
+  EXPECT_GE(split, 1);
+}
+
+TEST_F(RelayBetween, portions_that_wait_while_others_are_on_their_way_go_together) {
+  std::vector<unsigned char> data(40 * plain_bytes, 1);
+  Transfer t = outgoing(data.data(), data.size(), 300, MessageKind::apart);
+  for (int run = 0; run < int(RelayOutbox::most_runs); ++run) {
+    write_portions(t, run * portion_slots, (run + 1) * portion_slots);
+    relay(a, b);
+  }
+  write_portions(t, RelayOutbox::most_runs * portion_slots, carried_slots(t.header));
+  EXPECT_EQ(relay(a, b), 0);
+  EXPECT_EQ(bring_runs(), int(RelayOutbox::most_runs));
+  relay(a, b);
+  const int longer = bring_runs();
+  EXPECT_GE(longer, 2); // the first of them are not to wait for all
+  relay(a, b);
+  EXPECT_LT(longer + bring_runs(), 10);
+  for (unsigned long long low = 0; low < carried_slots(t.header); low += portion_slots)
+    EXPECT_TRUE(is_there(t.first + low)) << low;
 }
 
 TEST_F(RelayBetween, each_slot_is_told_to_be_free_once_in_whatever_order) {
