@@ -46,6 +46,13 @@ constexpr std::uint32_t dense_head = 8;
 /// A stream is a ring of so many bundles, a power of two, in which a grid writes a long message that
 /// another is reading (streams_device.hpp).
 constexpr std::uint32_t stream_slots = 2048;
+/// To a rank on another host it is one of so many chunks. Behind them, each has a packet that says
+/// that it is there, and how many bytes.
+constexpr std::uint32_t chunk_bytes = 16384, stream_chunks = 256;
+GMPI_HOST_DEVICE constexpr std::uint32_t lap_of_chunk(unsigned long long number) {
+  return static_cast<std::uint32_t>(number / stream_chunks) + 1;
+}
+constexpr std::size_t chunks_bytes = std::size_t(stream_chunks) * chunk_bytes;
 /// The shortest message that may be dense.
 constexpr std::uint32_t least_dense = 2 * bundle_bytes;
 /// Longer messages are announced, and sent when a receive has matched; but for wide ones.
@@ -201,7 +208,7 @@ struct Header {
   std::uint64_t after; ///< as far the receiver must have come in the other channel: a slot number;
                        ///< where that is the owned channel, its last bits
   bool dense;          ///< of an eager one: its data is in dense packets
-  bool streams = false; ///< of an announced one: all blocks of a grid wait to stream it
+  bool streams;        ///< of an announced one: all blocks of a grid wait to stream it
 };
 /// Of the second word of an announced message, beside its bytes: that it may be streamed.
 constexpr std::uint64_t streams_bit = std::uint64_t(1) << 47;
@@ -579,7 +586,7 @@ struct State {
   /// By receiver: the last use of each token. Who owns the channel to it writes them.
   std::uint32_t wide_uses[max_peers][wide_tokens];
   unsigned long long wide; ///< such messages that have been sent, for statistics
-  Channel streams[max_peers]; ///< to and from each of this host's ranks
+  Channel streams[max_peers]; ///< to and from each rank
   /// By rank that sends: the number of the next bundle, and 1 while a message is streamed.
   unsigned long long stream_next[max_peers];
   std::uint32_t stream_busy[max_peers];

@@ -119,12 +119,14 @@ GMPI_DEVICE void deactivate(State &state, std::uint32_t index) {
 GMPI_DEVICE std::uint64_t *ack_of(const State &state, std::uint32_t request, std::uint32_t serial) {
   return ack_at((serial & answered_far) != 0 ? state.far_acks : state.acks, request);
 }
-/// Whether the request has been answered. `near`: the first packet of where most answers come.
+/// The first packet of a request's answer. `near`: of where most answers come.
+GMPI_DEVICE Packet answer_in(const State &state, std::uint32_t request, std::uint32_t serial,
+                             Packet near) {
+  return (serial & answered_far) != 0 ? Packet::load(ack_of(state, request, serial)) : near;
+}
 GMPI_DEVICE bool is_answered(const State &state, std::uint32_t request, std::uint32_t serial,
                              Packet near) {
-  if ((serial & answered_far) != 0)
-    near = Packet::load(ack_of(state, request, serial));
-  return near.shows(lap_of_serial(serial));
+  return answer_in(state, request, serial, near).shows(lap_of_serial(serial));
 }
 
 /// Whether an answer is that the message is to be streamed.
@@ -145,7 +147,7 @@ GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &hea
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header) {
   acknowledge(state, from, header, {0, 0, 0, 0}, 0);
 }
-/// The same, where the message is to be streamed, from which bundle on.
+/// The same, where the message is to be streamed, from which bundle or chunk on.
 GMPI_DEVICE void answer_to_stream(State &state, std::uint32_t from, const Header &header,
                                   unsigned long long first) {
   acknowledge(state, from, header, {0, 0, gmpi::peer::streamed_place, 0}, first);
@@ -179,9 +181,10 @@ struct Glance {
     const Packet ack = Packet::load(ack_of(state, own, 0));
     const Packet last = Packet::load(landed_at(state.acks, own));
     const std::uint32_t serial = load_relaxed_device(&request.serial);
-    acknowledged = is_answered(state, own, serial, ack);
+    const Packet answer = answer_in(state, own, serial, ack);
+    acknowledged = answer.shows(lap_of_serial(serial));
     landed = last.shows(lap_of_serial(serial));
-    streamed = ack.shows(lap_of_serial(serial)) && is_streamed(unpack_match(ack.data()));
+    streamed = acknowledged && is_streamed(unpack_match(answer.data()));
   }
 };
 

@@ -107,16 +107,17 @@ GMPI_DEVICE void note_announced(State &state, const Comm &comm, std::uint32_t pe
   call.send_lap = lap_of_serial(t.header.serial);
 }
 
-/// Announces a message to a rank of this host as the request of a kept slot, call.sending. Returns
-/// over; sending where its slot of the channel is not free yet; nothing where no slot is kept, or
-/// the message is in memory that not all of the block can read. `alone`: it is an MPI_Send's.
+/// Announces a message to a rank of this host, or one that may be streamed to any, as the request
+/// of a kept slot, call.sending. Returns over; sending where its slot of the channel is not free
+/// yet; nothing where no slot is kept, or the message is in memory that not all of the block can
+/// read. `alone`: it is an MPI_Send's.
 template <Scope S>
 GMPI_DEVICE Begun announce_long(State &state, const Comm &comm, int dest, int tag, const void *data,
                                 unsigned long long bytes, MPI_Datatype datatype, bool alone,
                                 LongCall &call, Share &share) {
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
-  const bool streams = alone && waits_to_stream<S>(data, bytes);
-  if (is_local(data) || peer >= state.near_peers)
+  const bool streams = alone && waits_to_stream<S>(data, bytes), far = peer >= state.near_peers;
+  if (is_local(data) || (far && !streams))
     return Begun::nothing;
   std::uint32_t slot = no_slot, serial = 0;
   Taken taken{};
@@ -130,6 +131,12 @@ GMPI_DEVICE Begun announce_long(State &state, const Comm &comm, int dest, int ta
   slot = of_lane(slot, 0);
   if (slot == no_slot)
     return Begun::nothing;
+  if (far) {
+    if (lane < ack_packets)
+      store_packet(ack_of(state, slot, answered_far) + lane * packet_words, 0, 0);
+    release_system(); // the relay, which has the message later, writes there later
+    __syncwarp();
+  }
   const Transfer t = announcement(comm.context, slot, of_lane(serial, 0), tag, data, bytes,
                                   of_lane(taken.first, 0), of_lane(taken.after, 0), streams);
   const bool free =
@@ -192,7 +199,8 @@ GMPI_DEVICE Answer answer_of(State &state, const LongCall &call, const Packet &s
 }
 /// Where this lane looks for it.
 GMPI_DEVICE const std::uint64_t *answer_at(const State &state, const LongCall &call) {
-  return ack_at(state.acks, call.sending) + thread_index() % ack_packets * packet_words;
+  const std::uint32_t far = call.to >= state.near_peers ? answered_far : 0;
+  return ack_of(state, call.sending, far) + thread_index() % ack_packets * packet_words;
 }
 
 /// Awaits the answer to call.sending. Returns storing, sharing or left.
@@ -420,12 +428,15 @@ constexpr std::uint64_t sooner_streamed = 4 << 20;
 
 /// Takes the next message of a channel, which is announced, fits and waits to be streamed, and has
 /// all blocks read it, if they can; the warp holds the channels, which are given back. False, and
-/// it still holds them, where they cannot. `mapped`: it could be stored where it belongs.
+/// it still holds them, where they cannot. `mapped`: it could be stored where it belongs, if it
+/// comes from this host.
 GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *data, bool mapped,
                              unsigned long long room, std::uint32_t channel, Position at,
                              const Header &header, bool want_status, Share &share) {
   const std::uint32_t peer = comm.peer_of[source];
-  if (!waits_to_stream<Scope::grid>(data, header.bytes) || peer >= state.near_peers)
+  const bool far = peer >= state.near_peers;
+  if (!waits_to_stream<Scope::grid>(data, header.bytes) ||
+      (!far && mapped && header.bytes > sooner_streamed))
     return false;
   const bool holds = thread_index() == 0 && cas_acquire_device(&state.stream_busy[peer], 0, 1) == 0;
   if (of_lane(int(holds), 0) == 0)
@@ -433,7 +444,8 @@ GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *d
   if (thread_index() == 0) {
     BlockState &block = block_state();
     const unsigned long long first = state.stream_next[peer], next = at.in(channel);
-    state.stream_next[peer] = first + stream_bundles(header.bytes);
+    state.stream_next[peer] =
+        first + (far ? stream_chunks_for(header.bytes) : stream_bundles(header.bytes));
     answer_to_stream(state, peer, header, first);
     if (want_status) {
       note_message(share, source, header, header.tag, room);
@@ -444,7 +456,7 @@ GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *d
     at.move(channel, next + 1);
     let_channels_go(state, peer, at);
     free_share(state.channels[channel].in_freed, next, next + 1, 0, 1);
-    if (!mapped)
+    if (!mapped && !far)
       ask_for_offer(state, static_cast<unsigned char *>(data)); // for longer ones to come
   }
   __syncwarp();
@@ -462,7 +474,7 @@ GMPI_DEVICE Begun receive_long(State &state, const Comm &comm, int source, int t
   const Match offer = find_offer_as_warp(state, data, room, offset);
   const bool mapped = offer.number != 0;
   if constexpr (S == Scope::grid)
-    if (header.streams && header.bytes <= room && (!mapped || header.bytes <= sooner_streamed) &&
+    if (header.streams && header.bytes <= room &&
         stream_long(state, comm, source, data, mapped, room, channel, at, header, want_status,
                     share))
       return Begun::sharing;

@@ -369,8 +369,8 @@ GMPI_OUT_OF_LINE void stream_if_answered(BlockTeam team, std::uint32_t index) {
   if (team.leads()) {
     while (cas_acquire_device(&state.requests[index].busy, 0, 1) != 0)
       relax(); // somebody has just looked at it
-    const unsigned long long first =
-        await_packet(ack_of(state, index, 0) + packet_words, lap_of_serial(request.serial));
+    const unsigned long long first = await_packet(
+        ack_of(state, index, request.serial) + packet_words, lap_of_serial(request.serial));
     deactivate(state, index);
     note_state(state.requests[index], RequestState::done);
     begin_to_stream(state, request.peer, request.data, request.header.bytes, first);

@@ -17,7 +17,9 @@ namespace {
 /// is still on its way to the host's memory.
 constexpr auto settling = std::chrono::milliseconds(20);
 constexpr int most_arrivals = 16; ///< before what has been written here goes out
-enum Tag { of_records, of_runs };
+enum Tag { of_records, of_channel, of_stream };
+constexpr Tag tag_of(RunsOf of) { return of == RunsOf::channel ? of_channel : of_stream; }
+constexpr RunsOf all_runs[] = {RunsOf::channel, RunsOf::stream};
 
 } // namespace
 
@@ -120,12 +122,13 @@ void Relay::send(Peer &peer) {
     ++sent_[peer.rank];
     peer.sending.push_back(std::move(next));
   }
-  for (SendingRun next; peer.outbox.take_run(next.run);) {
-    check(PMPI_Isend(next.run.data, static_cast<int>(next.run.bytes), MPI_BYTE, peer.rank, of_runs,
-                     comm_, &next.request));
-    ++sent_[peer.rank];
-    peer.sending_runs.push_back(next);
-  }
+  for (RunsOf of : all_runs)
+    for (SendingRun next; peer.outbox.take_run(of, next.run);) {
+      check(PMPI_Isend(next.run.data, static_cast<int>(next.run.bytes), MPI_BYTE, peer.rank,
+                       tag_of(of), comm_, &next.request));
+      ++sent_[peer.rank];
+      peer.runs[int(of)].sending.push_back(next);
+    }
 }
 
 bool Relay::is_done(MPI_Request &request) {
@@ -141,17 +144,21 @@ bool Relay::complete_sends() {
       peer.outbox.give_back(std::move(peer.sending.front().message));
       peer.sending.pop_front();
     }
-    for (; !peer.sending_runs.empty() && is_done(peer.sending_runs.front().request); moved = true) {
-      peer.outbox.note_run_sent();
-      peer.sending_runs.pop_front();
-    }
+    for (RunsOf of : all_runs)
+      for (auto &runs = peer.runs[int(of)].sending; !runs.empty() && is_done(runs.front().request);
+           moved = true) {
+        peer.outbox.note_run_sent(of);
+        if (of == RunsOf::stream)
+          peer.link->note_sent(runs.front().run);
+        runs.pop_front();
+      }
   }
   return moved;
 }
 
 /// Slots that have been freed have arrived: that their data has been sent, MPI says at once.
 void Relay::await_sent(Peer &peer, const RelayRecord &freed) {
-  for (SendingRun &sending : peer.sending_runs)
+  for (SendingRun &sending : peer.runs[int(RunsOf::channel)].sending)
     if (freed.where == 0 && sending.run.first < freed.first + freed.count &&
         freed.first < sending.run.behind)
       check(PMPI_Wait(&sending.request, MPI_STATUS_IGNORE));
@@ -160,8 +167,8 @@ void Relay::await_sent(Peer &peer, const RelayRecord &freed) {
 void Relay::deliver(Peer &from, const RelayMessage &message) {
   ++received_[from.rank];
   message.for_each_record([&](const RelayRecord &record, const std::uint64_t *data) {
-    if (record.what == RelayRecord::portions)
-      return receive_runs(from, record, data);
+    if (record.what == RelayRecord::portions || record.what == RelayRecord::chunks)
+      return await_runs(from, record, data);
     if (record.what == RelayRecord::freed)
       await_sent(from, record);
     if (record.what != RelayRecord::round)
@@ -172,29 +179,45 @@ void Relay::deliver(Peer &from, const RelayMessage &message) {
   });
 }
 
-void Relay::receive_runs(Peer &from, const RelayRecord &record, const std::uint64_t *header) {
+void Relay::await_runs(Peer &from, const RelayRecord &record, const std::uint64_t *header) {
+  const RunsOf of = record.what == RelayRecord::chunks ? RunsOf::stream : RunsOf::channel;
+  auto &runs = from.runs[int(of)].arriving;
   for (const RelayRun &run : from.link->runs_of(record)) {
     if (run.bytes == 0)
       continue;
-    ArrivingRun &arriving = from.arriving_runs.emplace_back();
+    ArrivingRun &arriving = runs.emplace_back();
+    arriving.run = run;
     arriving.record = record;
     std::copy_n(header, record.count, arriving.header);
-    check(PMPI_Irecv(run.data, static_cast<int>(run.bytes), MPI_BYTE, from.rank, of_runs, comm_,
-                     &arriving.request));
   }
-  from.arriving_runs.back().is_last = true;
+  runs.back().is_last = true;
+}
+
+/// Begins to receive those that may be.
+void Relay::receive_runs(Peer &from, RunsOf of) {
+  for (Runs &runs = from.runs[int(of)]; runs.receiving != runs.arriving.size() &&
+                                        from.link->has_room(runs.arriving[runs.receiving].record);
+       ++runs.receiving) {
+    ArrivingRun &next = runs.arriving[runs.receiving];
+    check(PMPI_Irecv(next.run.data, static_cast<int>(next.run.bytes), MPI_BYTE, from.rank,
+                     tag_of(of), comm_, &next.request));
+  }
 }
 
 /// Delivers what tells of runs that have come.
 bool Relay::complete_runs() {
   bool moved = false;
   for (auto &[rank, peer] : peers_)
-    for (auto &runs = peer.arriving_runs; !runs.empty() && is_done(runs.front().request);
-         moved = true) {
-      ++received_[rank];
-      if (runs.front().is_last)
-        peer.link->deliver(runs.front().record, runs.front().header);
-      runs.pop_front();
+    for (RunsOf of : all_runs) {
+      receive_runs(peer, of);
+      for (Runs &runs = peer.runs[int(of)];
+           runs.receiving != 0 && is_done(runs.arriving.front().request); moved = true) {
+        ++received_[rank];
+        if (runs.arriving.front().is_last)
+          peer.link->deliver(runs.arriving.front().record, runs.arriving.front().header);
+        runs.arriving.pop_front();
+        --runs.receiving;
+      }
     }
   return moved;
 }
@@ -267,7 +290,10 @@ void Relay::close() {
   PMPI_Alltoall(sent_.data(), 1, MPI_LONG_LONG, expected.data(), 1, MPI_LONG_LONG, comm_);
   auto is_open = [&] {
     return received_ != expected || std::any_of(peers_.begin(), peers_.end(), [](const auto &peer) {
-             return !peer.second.sending.empty() || !peer.second.sending_runs.empty();
+             const Peer &its = peer.second;
+             return !its.sending.empty() ||
+                    std::any_of(its.runs.begin(), its.runs.end(),
+                                [](const Runs &runs) { return !runs.sending.empty(); });
            });
   };
   Backoff backoff;

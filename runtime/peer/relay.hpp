@@ -71,17 +71,22 @@ private:
     MPI_Request request;
   };
   struct ArrivingRun {
-    MPI_Request request;
+    RelayRun run;
     RelayRecord record; ///< what is delivered with it: with the last of its runs
-    bool is_last = false;
     std::uint64_t header[header_packets];
+    bool is_last = false;
+    MPI_Request request;
+  };
+  struct Runs {
+    std::deque<SendingRun> sending;
+    std::deque<ArrivingRun> arriving;
+    std::size_t receiving = 0; ///< of these: where they go is free
   };
   struct Peer {
     int rank;
     RelayOutbox outbox;
     std::deque<Sending> sending;
-    std::deque<SendingRun> sending_runs;
-    std::deque<ArrivingRun> arriving_runs;
+    std::array<Runs, 2> runs;        ///< RunsOf
     std::unique_ptr<RelayLink> link; ///< null: it is on this host
   };
   struct Rounds {
@@ -96,8 +101,9 @@ private:
   bool complete_sends();
   bool receive();
   bool complete_runs();
+  void receive_runs(Peer &from, RunsOf of);
   void deliver(Peer &from, const RelayMessage &message);
-  void receive_runs(Peer &from, const RelayRecord &record, const std::uint64_t *header);
+  static void await_runs(Peer &from, const RelayRecord &record, const std::uint64_t *header);
   static void await_sent(Peer &peer, const RelayRecord &freed);
   void note(bool moved, bool kernels);
   static bool is_done(MPI_Request &request);

@@ -29,9 +29,10 @@ bool copy_packets(std::uint64_t *ring, unsigned long long first, unsigned long l
 
 constexpr std::uint32_t wants_answer = 1u << 31;
 
-/// So many portions go out together at most: the first of them are to be read while others are on
-/// their way.
-constexpr unsigned long long portions_together = 8;
+/// So much goes out together at most: it is to be read while more is on its way.
+constexpr std::size_t most_together = 1 << 20;
+constexpr unsigned long long portions_together = most_together / (portion_slots * raw_slot_bytes),
+                             chunks_together = most_together / chunk_bytes;
 constexpr std::size_t ring_bytes = Shared::channel_bytes;
 
 /// The slots of portions whose data is `bytes` from the first place for it to the last.
@@ -50,10 +51,26 @@ std::array<RelayRun, 2> runs_behind(std::uint64_t *ring, unsigned long long firs
           RelayRun{begin, bytes - before, first, behind}};
 }
 
+unsigned long long chunks_of_run(std::size_t bytes) {
+  return (bytes + chunk_bytes - 1) / chunk_bytes;
+}
+RelayRun run_of_chunks(std::uint64_t *ring, unsigned long long first, std::size_t bytes) {
+  return {reinterpret_cast<unsigned char *>(ring) + first % stream_chunks * chunk_bytes, bytes,
+          first, first + chunks_of_run(bytes)};
+}
+/// What says that a chunk is there.
+std::uint64_t *packet_of_chunk(std::uint64_t *ring, unsigned long long number) {
+  return ring + chunks_bytes / sizeof(*ring) + number % stream_chunks * packet_words;
+}
+constexpr std::size_t chunk_ring_bytes =
+    chunks_bytes + stream_chunks * packet_words * sizeof(std::uint64_t);
+constexpr std::size_t chunks_freed_bytes = stream_chunks * sizeof(std::uint32_t);
+
 } // namespace
 
 std::size_t RelayLink::bytes() {
-  return 6 * ring_bytes + 4 * Shared::freed_bytes + Shared::acks_bytes;
+  return 6 * ring_bytes + 4 * Shared::freed_bytes + 2 * (chunk_ring_bytes + chunks_freed_bytes) +
+         Shared::acks_bytes;
 }
 
 RelayLink::RelayLink(unsigned char *memory, std::uint64_t *far_acks, std::uint64_t *far_news)
@@ -70,6 +87,10 @@ RelayLink::RelayLink(unsigned char *memory, std::uint64_t *far_acks, std::uint64
     end.channel.in_freed = freed();
     end.told.resize(channel_slots);
   }
+  for (std::uint64_t **words : {&stream_.out, &stream_.in})
+    *words = reinterpret_cast<std::uint64_t *>(take(chunk_ring_bytes));
+  for (std::uint32_t **counts : {&stream_.out_freed, &stream_.in_freed})
+    *counts = reinterpret_cast<std::uint32_t *>(take(chunks_freed_bytes));
   acks_ = reinterpret_cast<std::uint64_t *>(take(Shared::acks_bytes));
 }
 
@@ -81,6 +102,7 @@ bool RelayLink::collect(RelayOutbox &outbox) {
     any |= collect_freed(end, outbox);
     any |= collect_messages(end, outbox);
   }
+  any |= collect_chunks(outbox);
   return collect_answers(outbox) || any;
 }
 
@@ -134,7 +156,7 @@ bool RelayLink::collect_portions(End &end, Portions &portions, RelayOutbox &outb
            load_packet<__ATOMIC_ACQUIRE>(packet_at(end.channel.out, slot, 0), lap_of(slot), word);
   };
   bool any = false;
-  while (portions.collected != all && outbox.takes_runs()) {
+  while (portions.collected != all && outbox.takes_runs(RunsOf::channel)) {
     const unsigned long long low = portions.collected;
     unsigned long long last = low;
     while (last - low < portions_together * portion_slots && is_there(last))
@@ -152,7 +174,7 @@ bool RelayLink::collect_portions(End &end, Portions &portions, RelayOutbox &outb
         {RelayRecord::portions, is_owned(end), first, packets, static_cast<std::uint32_t>(bytes)});
     for (const RelayRun &run : runs_behind(end.channel.out, first, bytes))
       if (run.bytes != 0)
-        outbox.add_run(run);
+        outbox.add_run(RunsOf::channel, run);
     portions.collected = std::min(all, last + portion_slots);
     any = true;
   }
@@ -205,23 +227,87 @@ bool RelayLink::collect_answers(RelayOutbox &outbox) {
     std::uint64_t word = 0;
     if (!load_packet(at, lap_of_serial(awaited.serial), word))
       return false;
-    std::uint64_t *to = outbox.room(1);
+    Match match = unpack_match(word);
+    const bool streams = match.number == 0 && match.place == streamed_place;
+    std::uint64_t first_chunk = 0;
+    if (streams && !load_packet(at + packet_words, lap_of_serial(awaited.serial), first_chunk))
+      return false;
+    const std::uint32_t words = streams ? 2 : 1;
+    std::uint64_t *to = outbox.room(words);
     if (to == nullptr)
       return false;
-    Match match = unpack_match(word);
-    match.place = match.number = 0; // the sender's kernels do not reach this host's memory
-    *to = pack_match(match);
-    outbox.add({RelayRecord::match, awaited.request, awaited.serial, 1, 0});
-    store_packet(at, 0, 0);
+    if (!streams)
+      match.place = match.number = 0; // the sender's kernels do not reach this host's memory
+    to[0] = pack_match(match);
+    if (streams)
+      to[1] = first_chunk;
+    outbox.add({RelayRecord::match, awaited.request, awaited.serial, words, 0});
+    for (std::uint32_t i = 0; i < words; ++i)
+      store_packet(at + i * packet_words, 0, 0);
     return true;
   });
   return awaited_.size() != before;
 }
 
+bool RelayLink::collect_chunks(RelayOutbox &outbox) {
+  bool any = false;
+  while (outbox.takes_runs(RunsOf::stream)) {
+    const unsigned long long first = next_chunk_;
+    const unsigned long long end =
+        std::min(first + chunks_together, (first / stream_chunks + 1) * stream_chunks);
+    std::size_t bytes = 0;
+    std::uint64_t its = chunk_bytes; // the last of a message is shorter
+    while (next_chunk_ != end && its == chunk_bytes &&
+           load_packet<__ATOMIC_ACQUIRE>(packet_of_chunk(stream_.out, next_chunk_),
+                                         lap_of_chunk(next_chunk_), its)) {
+      bytes += its;
+      ++next_chunk_;
+    }
+    if (bytes == 0 || outbox.room(0) == nullptr) {
+      next_chunk_ = first;
+      break;
+    }
+    outbox.add({RelayRecord::chunks, 0, first, 0, static_cast<std::uint32_t>(bytes)});
+    outbox.add_run(RunsOf::stream, run_of_chunks(stream_.out, first, bytes));
+    counts_.bytes += bytes;
+    any = true;
+  }
+  return any;
+}
+
+void RelayLink::note_sent(const RelayRun &chunks) {
+  for (unsigned long long number = chunks.first; number != chunks.behind; ++number)
+    __atomic_store_n(stream_.out_freed + number % stream_chunks, lap_of_chunk(number),
+                     __ATOMIC_RELEASE);
+}
+
+bool RelayLink::has_room(const RelayRecord &record) const {
+  if (record.what != RelayRecord::chunks)
+    return true; // whoever has sent them knows
+  const unsigned long long behind = record.first + chunks_of_run(record.more);
+  for (unsigned long long number = record.first; number != behind; ++number)
+    if (__atomic_load_n(stream_.in_freed + number % stream_chunks, __ATOMIC_ACQUIRE) !=
+        lap_of_chunk(number) - 1)
+      return false;
+  return true;
+}
+
+void RelayLink::deliver_chunks(const RelayRecord &record) {
+  std::size_t left = record.more;
+  for (unsigned long long number = record.first; left != 0; ++number) {
+    const std::size_t its = std::min<std::size_t>(left, chunk_bytes);
+    store_packet<__ATOMIC_RELEASE>(packet_of_chunk(stream_.in, number), its, lap_of_chunk(number));
+    left -= its;
+  }
+}
+
 void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
+  if (record.what == RelayRecord::chunks)
+    return deliver_chunks(record);
   if (record.what == RelayRecord::match) {
-    store_packet(ack_at(far_acks_, record.where), *data,
-                 lap_of_serial(static_cast<std::uint32_t>(record.first)));
+    for (std::uint32_t i = record.count; i-- > 0;)
+      store_packet(ack_at(far_acks_, record.where) + i * packet_words, data[i],
+                   lap_of_serial(static_cast<std::uint32_t>(record.first)));
     return;
   }
   End &end = ends_[record.where];
@@ -250,6 +336,8 @@ void RelayLink::deliver_portions(End &end, const RelayRecord &record, const std:
 }
 
 std::array<RelayRun, 2> RelayLink::runs_of(const RelayRecord &record) const {
+  if (record.what == RelayRecord::chunks)
+    return {run_of_chunks(stream_.in, record.first, record.more), RelayRun{}};
   return runs_behind(ends_[record.where].channel.in, record.first, record.more);
 }
 

@@ -14,9 +14,10 @@
 //   when it has been read, so no later message finds it there.
 // A message's header and what follows it go out as soon as each is there, whether what was before
 // it is or not, as long as the header before it is: so far a receiver's kernels see, too.
-// The data of long messages is not looked at here: it lies behind the common channel's rings, in
-// runs that go from one rank's memory straight to the other's. Portions that are there while others
-// are on their way go out together.
+// The data of long messages is not looked at here: it lies behind the common channel's rings, or in
+// the stream's, in runs that go from one rank's memory straight to the other's. What is there while
+// others are on their way goes out together. A stream's chunk is free again at the sender when it
+// has been sent, and may be received when the receiver has freed it there.
 #pragma once
 
 #include "host_packets.hpp"
@@ -37,13 +38,18 @@ public:
 
   /// For State, as if they led to the other rank's memory.
   Channel channel(bool owned) const;
+  Channel stream() const { return stream_; }
   std::uint64_t *acks() const { return acks_; }
 
   /// What is new for the other rank; false where nothing is.
   bool collect(RelayOutbox &outbox);
-  /// Where the runs of a record of portions go that has come: two across the ring's end, else the
-  /// second has no bytes. It is delivered when all of them have come.
+  /// Where the runs of a record go that has come, of portions or chunks: two across the ring's end,
+  /// else the second has no bytes. It is delivered when all of them have come.
   std::array<RelayRun, 2> runs_of(const RelayRecord &record) const;
+  /// Whether they may be received already.
+  bool has_room(const RelayRecord &record) const;
+  /// A run of chunks has been sent.
+  void note_sent(const RelayRun &chunks);
   void deliver(const RelayRecord &record, const std::uint64_t *data);
 
   struct Counts {
@@ -77,13 +83,17 @@ private:
   bool collect_message(End &end, const Header &header, RelayOutbox &outbox);
   bool collect_portions(End &end, Portions &portions, RelayOutbox &outbox);
   void deliver_portions(End &end, const RelayRecord &record, const std::uint64_t *header);
+  void deliver_chunks(const RelayRecord &record);
   void note_delivered(End &end, unsigned long long behind);
   bool collect_freed(End &end, RelayOutbox &outbox);
   bool collect_freed(End &end, unsigned long long from, unsigned long long to, RelayOutbox &outbox);
   bool collect_answers(RelayOutbox &outbox);
+  bool collect_chunks(RelayOutbox &outbox);
   std::uint32_t is_owned(const End &end) const { return &end == &ends_[1]; }
 
   std::array<End, 2> ends_; ///< of the common channels, and of the owned ones
+  Channel stream_;
+  unsigned long long next_chunk_ = 0; ///< to go out
   std::uint64_t *acks_, *far_acks_, *far_news_;
   std::vector<Awaited> awaited_;
   Counts counts_;

@@ -1,10 +1,11 @@
 // What relays say to each other: records, many of them in one MPI message; runs of long messages'
 // data, each as it is in an MPI message of its own; and both on their way out.
 //
-// Invariant: a rank's records reach another in the order in which they were added, and so do its
-// runs. A record tells of a run before it is received.
+// Invariant: a rank's records reach another in the order in which they were added, and so do the
+// runs of its channel, and those of its stream. A record tells of a run before it is received.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,8 +21,9 @@ struct RelayRecord {
   enum What : std::uint32_t {
     packets,  ///< of the channel `where` (1: the owned one) from slot number `first` on
     portions, ///< of it, from there on, whose data is `more` bytes of runs; its first packets
+    chunks,   ///< of the stream, from number `first` on: `more` bytes in a run
     freed,    ///< `count` slots of it
-    match,    ///< the answer to request `where`, in its use `first`: one word
+    match,    ///< the answer to request `where`, in its use `first`: one word, or both
     round,    ///< of the communicator with context `where`: rank `more`'s part of round `first`
   } what;
   std::uint32_t where;
@@ -52,13 +54,14 @@ struct RelayMessage {
   }
 };
 
-/// Data of a channel's portions that follow each other, in slots from number `first` to before
-/// `behind`.
+/// Data that lies together: of a channel's portions, in slots from number `first` to before
+/// `behind`, or of a stream's chunks of these numbers. Either go out one behind the other.
 struct RelayRun {
   unsigned char *data;
   std::size_t bytes;
   unsigned long long first, behind;
 };
+enum class RunsOf { channel, stream };
 
 class RelayOutbox {
 public:
@@ -94,23 +97,33 @@ public:
     message.used = 0;
     spare_.push_back(std::move(message));
   }
-  std::size_t on_their_way() const { return ready_.size() + sending_ + runs_on_their_way(); }
+  std::size_t on_their_way() const {
+    std::size_t all = ready_.size() + sending_;
+    for (const Runs &runs : runs_)
+      all += runs.on_their_way();
+    return all;
+  }
 
-  bool takes_runs() const { return runs_on_their_way() < most_runs; }
-  void add_run(const RelayRun &run) { runs_.push_back(run); }
+  bool takes_runs(RunsOf of) const { return runs_[int(of)].on_their_way() < most_runs; }
+  void add_run(RunsOf of, const RelayRun &run) { runs_[int(of)].ready.push_back(run); }
   /// The next run, if there is one: its sender says when it has been sent.
-  bool take_run(RelayRun &run) {
-    if (runs_.empty())
+  bool take_run(RunsOf of, RelayRun &run) {
+    Runs &runs = runs_[int(of)];
+    if (runs.ready.empty())
       return false;
-    run = runs_.front();
-    runs_.pop_front();
-    ++sending_runs_;
+    run = runs.ready.front();
+    runs.ready.pop_front();
+    ++runs.sending;
     return true;
   }
-  void note_run_sent() { --sending_runs_; }
+  void note_run_sent(RunsOf of) { --runs_[int(of)].sending; }
 
 private:
-  std::size_t runs_on_their_way() const { return runs_.size() + sending_runs_; }
+  struct Runs {
+    std::deque<RelayRun> ready;
+    std::size_t sending = 0;
+    std::size_t on_their_way() const { return ready.size() + sending; }
+  };
   void close() {
     ready_.push_back(std::move(message_));
     if (spare_.empty()) {
@@ -125,8 +138,7 @@ private:
   std::deque<RelayMessage> ready_;
   std::size_t sending_ = 0;
   std::vector<RelayMessage> spare_;
-  std::deque<RelayRun> runs_;
-  std::size_t sending_runs_ = 0;
+  std::array<Runs, 2> runs_;
 };
 
 } // namespace gmpi::peer

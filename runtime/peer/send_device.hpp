@@ -53,7 +53,8 @@ GMPI_DEVICE MPI_Request request_for(std::uint32_t index) {
 /// The record of a send whose header says which request it is.
 GMPI_DEVICE void describe_send(State &state, const Comm &comm, std::uint32_t peer,
                                std::uint32_t index, const Transfer &t) {
-  begin_use(state, index, t.header.serial, true, comm, t.header.context, t.data, t.room);
+  const std::uint32_t far = peer >= state.near_peers ? answered_far : 0;
+  begin_use(state, index, t.header.serial | far, true, comm, t.header.context, t.data, t.room);
   Request &request = state.requests[index];
   request.peer = request.channel = peer;
   request.rank = comm.rank_of[peer];
@@ -72,12 +73,9 @@ GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_
   t.header.request = static_cast<std::uint16_t>(shared.request);
   t.header.serial = static_cast<std::uint16_t>(serial);
   describe_send(state, comm, peer, shared.request, t);
-  const bool far = state.far_acks != nullptr && peer >= state.near_peers;
-  if (far)
-    store_relaxed_device(&request.serial, serial | answered_far);
   for (std::uint32_t i = 0; i < ack_packets; ++i)
     store_packet(ack_of(state, shared.request, request.serial) + i * packet_words, 0, 0);
-  if (far)
+  if (peer >= state.near_peers)
     release_system(); // the relay, which has the message later, writes there later
   note_state(request, free ? RequestState::awaiting_match : RequestState::queued);
   activate(state, shared.request); // with a fence: whoever acknowledges comes after

@@ -1,6 +1,7 @@
 // Streams: how all blocks of a grid write a long message that all blocks of another are reading,
 // where it cannot be stored where it belongs: bundle by bundle through a ring of its own, in which
-// each waits for its place, or its packets, by itself.
+// each waits for its place, or its packets, by itself. Between hosts it is chunk by chunk, each as
+// it is, through a ring in either host's memory: MPI carries what is there from one to the other.
 //
 // Invariant: a stream is agreed on before it begins. The sender's grid has announced the message
 // in a blocking call of all its blocks, and does nothing else before it has written it; the
@@ -13,10 +14,16 @@
 
 namespace gmpi::device::peer {
 
+using gmpi::peer::chunk_bytes;
+using gmpi::peer::lap_of_chunk;
+using gmpi::peer::stream_chunks;
 using gmpi::peer::stream_slots;
 
 GMPI_DEVICE std::uint32_t stream_bundles(std::uint64_t bytes) {
   return static_cast<std::uint32_t>((bytes + bundle_bytes - 1) / bundle_bytes);
+}
+GMPI_DEVICE std::uint32_t stream_chunks_for(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + chunk_bytes - 1) / chunk_bytes);
 }
 /// Longer messages are not streamed: a span counts bytes in 32 bits.
 constexpr std::uint64_t most_streamed = 1ull << 31;
@@ -87,6 +94,44 @@ template <bool reads> GMPI_DEVICE void carry_stream_part(const Span &span) {
       while (load_relaxed_system(freed + place) != lap - 1)
         relax();
       store_words(packets, words, lap);
+    }
+  }
+}
+
+/// The same of one from another host, or to there: a block a chunk.
+template <bool reads> GMPI_DEVICE void carry_far_stream_part(const Span &span) {
+  const Channel &stream = context.peer->streams[span.peer];
+  const std::uint32_t count = stream_chunks_for(span.bytes), thread = thread_index();
+  unsigned char *const ring = reinterpret_cast<unsigned char *>(reads ? stream.in : stream.out);
+  std::uint32_t *const freed = reads ? stream.in_freed : stream.out_freed;
+  auto *const there = reinterpret_cast<std::uint64_t *>(ring + gmpi::peer::chunks_bytes);
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = block_index(); i < count; i += grid_blocks()) {
+    const auto place = static_cast<std::uint32_t>((span.first + i) % stream_chunks);
+    const std::uint32_t lap = lap_of_chunk(span.first + i), left = span.bytes - i * chunk_bytes;
+    const std::uint32_t bytes = left < chunk_bytes ? left : chunk_bytes;
+    unsigned char *const chunk = ring + place * chunk_bytes, *const data =
+                                                                 span.data + i * chunk_bytes;
+    if (thread == 0) {
+      if constexpr (reads) {
+        await_packet(there + place * packet_words, lap);
+        acquire_system();
+      } else {
+        GMPI_NO_UNROLL
+        while (load_relaxed_system(freed + place) != lap - 1)
+          relax();
+      }
+    }
+    __syncthreads();
+    copy_share(reads ? data : chunk, reads ? chunk : data, bytes, thread, block_threads());
+    __syncthreads();
+    if (thread == 0) {
+      if constexpr (reads) {
+        store_relaxed_system(freed + place, lap);
+      } else {
+        release_system(); // what all of the block have stored is there before that
+        store_packet(there + place * packet_words, bytes, lap);
+      }
     }
   }
 }

@@ -283,7 +283,10 @@ GMPI_NOINLINE Begun carry_stream() {
   const Span &span = block.peer.span;
   const bool leads = block.command == GridCommand::lead, reads = span.reads;
   const Begun then = span.then;
-  reads ? carry_stream_part<true>(span) : carry_stream_part<false>(span);
+  if (span.peer >= context.peer->near_peers)
+    reads ? carry_far_stream_part<true>(span) : carry_far_stream_part<false>(span);
+  else
+    reads ? carry_stream_part<true>(span) : carry_stream_part<false>(span);
   __syncthreads();
   if (thread_index() == 0) {
     reads ? meet_blocks(block) : meet_blocks<false>(block);

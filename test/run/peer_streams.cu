@@ -1,11 +1,14 @@
-// Long messages between grids, into memory that the sender cannot map: all blocks write them while
-// all blocks of the other read. Of any length and at any address, into room that is longer, from
-// grids of other sizes; where others of the rank have a say meanwhile, so that the sender learns of
-// it the general way; and beside what is sent or received otherwise.
+// Long messages between grids, into memory that the sender cannot map, or on another host (which is
+// this one): all blocks write them while all blocks of the other read. Of any length and at any
+// address, into room that is longer, from grids of other sizes; where others of the rank have a say
+// meanwhile, so that the sender learns of it the general way; and beside what is sent or received
+// otherwise.
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 GMPI_STATS=1 %ranks 2 %t 2>&1 | FileCheck %s
 // RUN: env GMPI_PEER=1 GMPI_STATS=1 %mpiexec -n 3 %t 2>&1 | FileCheck %s --check-prefix=THREE
+// RUN: env GMPI_HOSTS_FOR_TESTS=2 GMPI_PEER=1 GMPI_STATS=1 %ranks 2 %t 2>&1 | FileCheck %s
+// RUN: env GMPI_HOSTS_FOR_TESTS=3 GMPI_PEER=1 GMPI_STATS=1 %mpiexec -n 3 %t 2>&1 | FileCheck %s --check-prefix=THREE
 // CHECK-DAG: {{^}}ok{{$}}
 // CHECK-DAG: rank 0: of these messages, {{2[89]|[3-9][0-9]}} long ones were streamed from all blocks of a grid to all of another
 // CHECK-DAG: rank 1: of these messages, {{1[4-9]|[2-9][0-9]}} long ones were streamed

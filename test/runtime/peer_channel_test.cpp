@@ -59,7 +59,7 @@ struct PeerChannel : testing::Test {
   }
 
   Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
-    Header header{kind, 5, 0, 0, tag, bytes, 0, false};
+    Header header{kind, 5, 0, 0, tag, bytes, 0, false, false};
     const device::Slots slots = device::take_slots(*a.state, 1, carried_slots(header));
     header.after = slots.after;
     auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
@@ -70,7 +70,7 @@ struct PeerChannel : testing::Test {
   unsigned long long owned_after() { return common_of(a.state->sending[1].next); }
   void send_owned(int tag, unsigned long long after) {
     Line &line = a.state->sending[owned_channel(1)];
-    Header header{MessageKind::eager, 5, 0, 0, tag, 0, after, false};
+    Header header{MessageKind::eager, 5, 0, 0, tag, 0, after, false, false};
     device::write_share(
         {a.state->channels[owned_channel(1)].out, nullptr, line.next++, nullptr, 0, header}, 0, 1,
         0, 1);
@@ -123,7 +123,7 @@ TEST(PeerHeader, fields_do_not_meet) {
   EXPECT_TRUE(got.streams);
   EXPECT_EQ(got.bytes, header.bytes);
   EXPECT_EQ(got.serial, header.serial);
-  const Header empty{MessageKind::eager, 0, 0, 0, -1, 0, 0, false};
+  const Header empty{MessageKind::eager, 0, 0, 0, -1, 0, 0, false, false};
   got = unpack_header(pack_header(empty, 0), pack_header(empty, 1), pack_header(empty, 2));
   EXPECT_EQ(got.context, 0u);
   EXPECT_EQ(got.request, 0u);
@@ -132,7 +132,8 @@ TEST(PeerHeader, fields_do_not_meet) {
 
 TEST(PeerHeader, of_an_eager_message_says_whether_it_is_dense_and_not_which_request_sends_it) {
   for (const bool dense : {false, true}) {
-    const Header header{MessageKind::eager, 5, max_requests - 1, 0, 7, eager_bytes, 3, dense};
+    const Header header{
+        MessageKind::eager, 5, max_requests - 1, 0, 7, eager_bytes, 3, dense, false};
     const Header got =
         unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
     EXPECT_EQ(got.dense, dense);
@@ -149,7 +150,7 @@ TEST_F(PeerChannel, WideMessagesHavePlacesByRankAndToken) {
     number = WideUse::behind(number);
     const WideUse use{token, number};
     ASSERT_NE(use.serial(), 0);
-    Header header{MessageKind::eager, 5, 0, use.serial(), 7, wide_bytes, 3, true};
+    Header header{MessageKind::eager, 5, 0, use.serial(), 7, wide_bytes, 3, true, false};
     header = unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
     ASSERT_TRUE(is_wide(header));
     ASSERT_EQ(header.bytes, wide_bytes);
@@ -167,7 +168,7 @@ TEST_F(PeerChannel, WideMessagesHavePlacesByRankAndToken) {
   EXPECT_EQ(device::kept_memory(*b.state, first_wide_kept + 2 * wide_tokens - 1) + wide_bytes,
             b.kept.data() + b.kept.size());
   // What one block sends takes the places of all ranks.
-  const Header eager{MessageKind::eager, 5, 0, 0, 7, eager_bytes, 3, true};
+  const Header eager{MessageKind::eager, 5, 0, 0, 7, eager_bytes, 3, true, false};
   EXPECT_FALSE(is_wide(eager));
   EXPECT_LT(device::take_place_for(*b.state, eager, 0), first_wide_kept);
 }
@@ -580,7 +581,8 @@ TEST_F(PeerChannel, an_announced_message_is_acknowledged_and_its_data_finds_the_
   EXPECT_EQ(match.number, 0u); // nothing is said of where the data belongs
   EXPECT_TRUE(device::are_free(a.state->channels[1].out_freed, channel_slots, channel_slots + 1));
 
-  Header header{MessageKind::data, 5, 0, 0, static_cast<int>(match.request), data.size(), 0, false};
+  Header header{MessageKind::data, 5, 0,     0,    static_cast<int>(match.request),
+                data.size(),       0, false, false};
   unsigned long long first = device::take_slots(*a.state, 1, device::slots_of(header)).first;
   device::write_share({a.state->channels[1].out, nullptr, first, data.data(), data.size(), header},
                       0, device::slots_of(header), 0, 1);

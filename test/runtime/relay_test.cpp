@@ -78,14 +78,14 @@ struct RelayBetween : testing::Test {
   /// All runs on their way from a to b arrive; how many.
   int bring_runs() {
     int count = 0;
-    for (RelayRun from; a.outbox.take_run(from); ++count) {
+    for (RelayRun from; a.outbox.take_run(RunsOf::channel, from); ++count) {
       const Run run = std::move(runs.front());
       runs.pop_front();
       EXPECT_EQ(from.bytes, run.to.bytes);
       EXPECT_EQ(from.first, run.to.first);
       EXPECT_EQ(from.behind, run.to.behind);
       std::copy_n(from.data, from.bytes, run.to.data);
-      a.outbox.note_run_sent();
+      a.outbox.note_run_sent(RunsOf::channel);
       if (run.is_last)
         b.link.deliver(run.record, run.header.data());
     }
@@ -110,7 +110,7 @@ struct RelayBetween : testing::Test {
     device::free_share(t.freed, first, first + slots, 0, 1);
   }
   Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
-    Header header{kind, 5, 0, 0, tag, bytes, 0, false};
+    Header header{kind, 5, 0, 0, tag, bytes, 0, false, false};
     const device::Slots slots = device::take_slots(*a.state, 1, carried_slots(header));
     header.after = slots.after;
     auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
@@ -250,6 +250,138 @@ TEST_F(RelayBetween, portions_that_wait_while_others_are_on_their_way_go_togethe
   EXPECT_LT(longer + bring_runs(), 10);
   for (unsigned long long low = 0; low < carried_slots(t.header); low += portion_slots)
     EXPECT_TRUE(is_there(t.first + low)) << low;
+}
+
+/// What kernels do of a stream.
+struct RelayedStream : RelayBetween {
+  Channel out = a.link.stream(), in = b.link.stream();
+
+  static unsigned char *chunk(std::uint64_t *ring, unsigned long long number) {
+    return reinterpret_cast<unsigned char *>(ring) + number % stream_chunks * chunk_bytes;
+  }
+  static std::uint64_t *packet(std::uint64_t *ring, unsigned long long number) {
+    return reinterpret_cast<std::uint64_t *>(chunk(ring, 0) + chunks_bytes) +
+           number % stream_chunks * packet_words;
+  }
+  bool may_write(unsigned long long number) const {
+    return out.out_freed[number % stream_chunks] == lap_of_chunk(number) - 1;
+  }
+  void write(unsigned long long number, std::uint32_t bytes = chunk_bytes) {
+    ASSERT_TRUE(may_write(number));
+    std::fill_n(chunk(out.out, number), bytes, static_cast<unsigned char>(number * 7 + bytes));
+    device::store_packet(packet(out.out, number), bytes, lap_of_chunk(number));
+  }
+  bool has_come(unsigned long long number) const {
+    return device::Packet::load(packet(in.in, number)).shows(lap_of_chunk(number));
+  }
+  void read(unsigned long long number, std::uint32_t bytes = chunk_bytes) {
+    ASSERT_TRUE(has_come(number));
+    EXPECT_EQ(device::Packet::load(packet(in.in, number)).data(), bytes);
+    const auto expected = static_cast<unsigned char>(number * 7 + bytes);
+    for (std::uint32_t i = 0; i < bytes; ++i)
+      ASSERT_EQ(chunk(in.in, number)[i], expected) << number << ' ' << i;
+    in.in_freed[number % stream_chunks] = lap_of_chunk(number);
+  }
+  /// Of the runs that the records so far told of: those arrive that have room.
+  int bring() {
+    int count = 0;
+    for (; !records.empty() && b.link.has_room(records.front()); ++count) {
+      RelayRun from{};
+      EXPECT_TRUE(a.outbox.take_run(RunsOf::stream, from));
+      const RelayRun to = b.link.runs_of(records.front())[0];
+      EXPECT_EQ(from.bytes, to.bytes);
+      EXPECT_EQ(from.first, to.first);
+      EXPECT_EQ(from.behind, to.behind);
+      EXPECT_EQ(b.link.runs_of(records.front())[1].bytes, 0u);
+      std::copy_n(from.data, from.bytes, to.data);
+      a.outbox.note_run_sent(RunsOf::stream);
+      a.link.note_sent(from);
+      b.link.deliver(records.front(), nullptr);
+      records.pop_front();
+    }
+    return count;
+  }
+  std::deque<RelayRecord> records;
+  void collect() {
+    a.link.collect(a.outbox);
+    for (RelayMessage message{nullptr}; a.outbox.take(message);) {
+      message.for_each_record(
+          [&](const RelayRecord &record, const std::uint64_t *) { records.push_back(record); });
+      a.outbox.give_back(std::move(message));
+    }
+  }
+};
+
+TEST_F(RelayedStream, chunks_go_out_in_order_and_are_written_again_when_they_have_been_sent) {
+  write(1);
+  collect();
+  EXPECT_EQ(bring(), 0); // the one before it is not there yet
+  write(0);
+  collect();
+  EXPECT_FALSE(has_come(0));
+  EXPECT_FALSE(may_write(stream_chunks));
+  EXPECT_EQ(bring(), 1); // together
+  EXPECT_TRUE(may_write(stream_chunks));
+  read(1);
+  read(0);
+  EXPECT_FALSE(has_come(2));
+}
+
+TEST_F(RelayedStream, messages_of_any_length_follow_each_other_round_the_ring) {
+  unsigned long long next = 0;
+  for (std::uint32_t turn = 1; next < 3 * stream_chunks; ++turn) {
+    const std::uint32_t whole = turn * 13 % 100, rest = turn % 3 == 0 ? 0 : 4 * turn;
+    for (std::uint32_t i = 0; i < whole; ++i)
+      write(next + i);
+    if (rest != 0)
+      write(next + whole, rest);
+    for (int turns = 0; turns < 5; ++turns) {
+      collect();
+      bring();
+    }
+    for (std::uint32_t i = 0; i < whole; ++i)
+      read(next + i);
+    if (rest != 0)
+      read(next + whole, rest);
+    next += whole + (rest != 0);
+  }
+}
+
+TEST_F(RelayedStream, what_its_receiver_has_not_read_is_not_written_over) {
+  for (unsigned long long number = 0; number < stream_chunks; ++number)
+    write(number);
+  for (int turn = 0; turn < 10; ++turn) {
+    collect();
+    bring();
+  }
+  EXPECT_TRUE(has_come(stream_chunks - 1));
+  write(stream_chunks); // the sender has sent the first one
+  collect();
+  EXPECT_EQ(bring(), 0);
+  read(0);
+  EXPECT_EQ(bring(), 1);
+  read(stream_chunks);
+  for (unsigned long long number = 1; number < stream_chunks; ++number)
+    read(number);
+}
+
+TEST_F(RelayBetween, that_a_message_is_to_be_streamed_and_from_where_is_told) {
+  std::uint64_t *answers = device::ack_of(*a.state, 20, answered_far);
+  Transfer t = outgoing(nullptr, 100000, 7, MessageKind::announced);
+  t.header.request = 20;
+  t.header.serial = 3;
+  t.header.streams = true;
+  device::write_share(t, 0, 1, 0, 1);
+  relay(a, b);
+  const Header header = device::read_header(*b.state, 1, t.first);
+  EXPECT_TRUE(header.streams);
+  device::answer_to_stream(*b.state, 1, header, 1234567);
+  relay(b, a);
+  const auto answer = device::Packet::load(answers),
+             first = device::Packet::load(answers + packet_words);
+  ASSERT_TRUE(answer.shows(lap_of_serial(3)) && first.shows(lap_of_serial(3)));
+  EXPECT_TRUE(device::is_streamed(unpack_match(answer.data())));
+  EXPECT_EQ(first.data(), 1234567u);
 }
 
 TEST_F(RelayBetween, each_slot_is_told_to_be_free_once_in_whatever_order) {
