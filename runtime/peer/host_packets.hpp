@@ -22,4 +22,18 @@ void store_packet(std::uint64_t *to, std::uint64_t data, std::uint32_t lap) {
   __atomic_store_n(to + 1, data >> 32 | mark, order);
 }
 
+/// Copies what `count` packets bring that follow each other; false where not all show that lap.
+inline bool load_packets(const std::uint64_t *from, std::size_t count, std::uint32_t lap,
+                         std::uint64_t *to) {
+  const std::uint64_t mark = std::uint64_t(lap) << 32;
+  std::uint64_t differs = 0;
+  for (std::size_t i = 0; i < count; ++i) { // without a branch: many are on their way at a time
+    const std::uint64_t low = __atomic_load_n(from + packet_words * i, __ATOMIC_RELAXED);
+    const std::uint64_t high = __atomic_load_n(from + packet_words * i + 1, __ATOMIC_RELAXED);
+    differs |= (low ^ mark) | (high ^ mark);
+    to[i] = (low & 0xffffffffu) | high << 32;
+  }
+  return differs >> 32 == 0;
+}
+
 } // namespace gmpi::peer

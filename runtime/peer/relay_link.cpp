@@ -11,20 +11,43 @@ namespace {
 /// ones, and as many of the others in turn.
 constexpr unsigned long long slots_at_once = 256;
 
-/// Copies packets from number `from` on, of those that begin with slot number `first`; false where
-/// not all are there.
-bool copy_packets(std::uint64_t *ring, unsigned long long first, unsigned long long from,
-                  unsigned long long count, std::uint64_t *to) {
-  auto copy = [&](unsigned long long i) {
-    return load_packet(packet_at(ring, first, from + i), lap_of(first + (from + i) / slot_packets),
-                       to[i]);
-  };
-  if (!copy(count - 1)) // most often the last that is missing
-    return false;
-  for (unsigned long long i = 0; i + 1 < count; ++i)
-    if (!copy(i))
+/// Calls on(ring, first, count, lap) for those of `count` packets, from number `from` on, that are
+/// in one slot, slot by slot, until that returns false: packet `first` of all lies at `ring`.
+/// Packets are counted from slot number `slot` on.
+template <class On>
+bool for_each_slot(std::uint64_t *ring, unsigned long long slot, std::uint64_t from,
+                   std::uint64_t count, On on) {
+  for (const std::uint64_t end = from + count; from != end;) {
+    const std::uint64_t in_slot = std::min(end - from, slot_packets - from % slot_packets);
+    if (!on(packet_at(ring, slot, from), from, in_slot, lap_of(slot + from / slot_packets)))
       return false;
+    from += in_slot;
+  }
   return true;
+}
+
+/// Copies the first `count` packets from slot number `first` on; false where not all are there.
+bool copy_packets(std::uint64_t *ring, unsigned long long first, std::uint64_t count,
+                  std::uint64_t *to) {
+  auto copy = [to](const std::uint64_t *from, std::uint64_t p, std::uint64_t in_slot,
+                   std::uint32_t lap) { return load_packets(from, in_slot, lap, to + p); };
+  return for_each_slot(ring, first, count - 1, 1, copy) && // most often the last that is missing
+         for_each_slot(ring, first, 0, count, copy);
+}
+
+/// Writes these, the first ones last.
+void store_packets(std::uint64_t *ring, unsigned long long first, std::uint64_t count,
+                   const std::uint64_t *data) {
+  auto store = [data](std::uint64_t *to, std::uint64_t p, std::uint64_t in_slot,
+                      std::uint32_t lap) {
+    for (std::uint64_t i = 0; i < in_slot; ++i)
+      store_packet(to + i * packet_words, data[p + i], lap);
+    return true;
+  };
+  const std::uint64_t headers = std::min<std::uint64_t>(count, header_packets);
+  for_each_slot(ring, first, headers, count - headers, store);
+  for (std::uint64_t p = headers; p-- > 0;)
+    for_each_slot(ring, first, p, 1, store);
 }
 
 constexpr std::uint32_t wants_answer = 1u << 31;
@@ -112,7 +135,7 @@ bool RelayLink::collect_messages(End &end, RelayOutbox &outbox) {
     any |= collect_portions(end, portions, outbox);
   for (;;) {
     std::uint64_t words[header_packets];
-    if (!copy_packets(end.channel.out, end.next, 0, header_packets, words))
+    if (!copy_packets(end.channel.out, end.next, header_packets, words))
       break;
     const Header header = unpack_header(words[0], words[1], words[2]);
     if (header.kind == MessageKind::data) {
@@ -134,7 +157,7 @@ bool RelayLink::collect_messages(End &end, RelayOutbox &outbox) {
 bool RelayLink::collect_message(End &end, const Header &header, RelayOutbox &outbox) {
   const auto packets = static_cast<std::uint32_t>(packets_of(header));
   std::uint64_t *words = outbox.room(packets);
-  if (words == nullptr || !copy_packets(end.channel.out, end.next, 0, packets, words))
+  if (words == nullptr || !copy_packets(end.channel.out, end.next, packets, words))
     return false;
   const std::uint32_t awaited =
       header.kind == MessageKind::eager
@@ -321,9 +344,7 @@ void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
     return deliver_portions(end, record, data);
   if ((record.more & wants_answer) != 0)
     awaited_.push_back({record.more >> 16 & (max_requests - 1), record.more & 0xffff});
-  for (std::uint32_t p = record.count; p-- > 0;)
-    store_packet(packet_at(end.channel.in, record.first, p), data[p],
-                 lap_of(record.first + p / slot_packets));
+  store_packets(end.channel.in, record.first, record.count, data);
   note_delivered(end, record.first + (record.count + slot_packets - 1) / slot_packets);
 }
 
