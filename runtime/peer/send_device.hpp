@@ -140,7 +140,7 @@ GMPI_DEVICE Header header_of(const Comm &comm, int tag, unsigned long long bytes
   MessageKind kind = bytes > eager_bytes ? MessageKind::announced
                      : synchronous       ? MessageKind::synchronous
                                          : MessageKind::eager;
-  return {kind, comm.context, 0, 0, tag, bytes, 0, false};
+  return {kind, comm.context, 0, 0, tag, bytes, 0, false, false};
 }
 
 /// One thread takes the message's slots and says what its team does at once.

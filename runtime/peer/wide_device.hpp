@@ -133,8 +133,8 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
     span.told = told;
     tell_wide(block_state());
   }
-  const Header header{MessageKind::eager, route.context, 0, use.serial(), tag, bytes,
-                      common_of(order),   dense};
+  const Header header{MessageKind::eager, route.context, 0,    use.serial(), tag, bytes,
+                      common_of(order),   dense,         false};
   if (lane < header_packets)
     store_packet(packet_at(route.out, route.next, lane), pack_header(header, lane),
                  lap_of(route.next));

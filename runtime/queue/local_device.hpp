@@ -100,7 +100,7 @@ GMPI_DEVICE double wtime(Site site) {
 #endif
 }
 
-template <Function F> GMPI_DEVICE int local_call(Site site, const Arguments &a) {
+template <Function F> GMPI_ENTRY int local_call(Site site, const Arguments &a) {
   if constexpr (F == Function::Comm_rank)
     return comm_number<F>(site, a, context.world_rank, 0);
   else if constexpr (F == Function::Comm_size)

@@ -17,6 +17,9 @@
 #define GMPI_UNROLL
 #define GMPI_NOINLINE inline
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
+/// A template that libgmpi_cpu holds instances of (../mpi/calls_cpu.def). Of one that it might
+/// inline, a compiler that optimizes would make another.
+#define GMPI_ENTRY [[gnu::noinline]]
 #else
 #define GMPI_DEVICE __device__ __forceinline__
 #define GMPI_NO_UNROLL _Pragma("unroll 1")
@@ -27,6 +30,7 @@
 /// a file that does not call them carries none.)
 #define GMPI_NOINLINE static __device__ __noinline__
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
+#define GMPI_ENTRY GMPI_DEVICE
 #endif
 
 /// Stands in a translated kernel that has no launch bounds: two blocks of 256 threads find room
@@ -371,7 +375,8 @@ GMPI_DEVICE bool is_shared(const void *pointer) {
 
 #else
 
-/// What a GPU refuses is refused here: these loads and stores are of global memory alone.
+/// What a GPU refuses is refused here: these loads and stores are of global memory alone. (Where
+/// libgmpi_cpu has been built with assertions: nearly all of them are compiled there.)
 template <class T> T *in_global(T *pointer) {
   assert(!cpu::is_local(pointer) && !cpu::is_shared(pointer));
   return pointer;

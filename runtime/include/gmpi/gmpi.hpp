@@ -7,6 +7,9 @@
 #include "../../launch/launch.hpp"
 #include "../../queue/local_device.hpp"
 #include "../../split/suspend_device.hpp"
+#ifdef GMPI_DEVICE_CPU
+#include "../../mpi/calls_cpu.hpp"
+#endif
 
 namespace gmpi {
 
@@ -61,9 +64,9 @@ namespace grid {
 GMPI_STUB_WTIME
 
 /// Of calls behind which another of the grid's comes at once, as the translator has seen: these may
-/// be left to that one. (Templates, since few functions have a way to be left.)
+/// be left to that one. (Templates, so that a file without them carries none.)
 namespace followed {
-#define GMPI_FOLLOWED_blocking(name, roles)                                                        \
+#define GMPI_FOLLOWED(name, roles)                                                                 \
   template <class = void>                                                                          \
   GMPI_HOST_DEVICE inline int MPI_##name([[maybe_unused]] Site site,                               \
                                          GMPI_LIST(GMPI_PARAMETER, roles)) {                       \
@@ -71,25 +74,7 @@ namespace followed {
     GMPI_ON_DEVICE(                                                                                \
         return device::followed::MPI_##name<Scope::grid>(site, GMPI_LIST(GMPI_PASS, roles));)      \
   }
-#define GMPI_FOLLOWED_nonblocking GMPI_FOLLOWED_blocking
-#define GMPI_FOLLOWED_Wait GMPI_FOLLOWED_blocking
-#define GMPI_FOLLOWED_Waitall(name, roles)
-#define GMPI_FOLLOWED_Test(name, roles)
-#define GMPI_FOLLOWED_local(name, roles)
-#define GMPI_FOLLOWED_collective(name, roles)
-#define GMPI_FOLLOWED_terminal(name, roles)
-#define GMPI_FOLLOWED_completion(name, roles) GMPI_FOLLOWED_##name(name, roles)
-#define GMPI_FUNCTION(name, start, kind, roles) GMPI_FOLLOWED_##kind(name, roles)
-#include "../../mpi/functions.def"
-#undef GMPI_FOLLOWED_blocking
-#undef GMPI_FOLLOWED_nonblocking
-#undef GMPI_FOLLOWED_local
-#undef GMPI_FOLLOWED_collective
-#undef GMPI_FOLLOWED_terminal
-#undef GMPI_FOLLOWED_completion
-#undef GMPI_FOLLOWED_Wait
-#undef GMPI_FOLLOWED_Waitall
-#undef GMPI_FOLLOWED_Test
+#include "../../mpi/followed.def"
 } // namespace followed
 
 /// Makes those of them that have been left, where no other call is sure to come at once.
