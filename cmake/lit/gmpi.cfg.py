@@ -108,7 +108,7 @@ if family == "openmpi":
         config.environment["OMPI_MCA_pml"] = os.environ.get("OMPI_MCA_pml", "ob1")
 mpiexec = ["timeout", "-k", "5", seconds] + mpiexec
 # Ranks of many tests at once on few cores slow each other down more than they gain. Two are let run even
-# there: half of such a test's time is the compiler's. Ranks that wait for seconds, and do nothing, need no core.
+# there: a third of such a test's time is the compiler's. Ranks that wait for seconds, and do nothing, need no core.
 lit_config.parallelism_groups.setdefault("mpi", max(2, (os.cpu_count() or 2) // 2))
 lit_config.parallelism_groups.setdefault("waits", 4)
 
@@ -159,7 +159,8 @@ config.substitutions += [
 
 # --- sanitizers, where this GMPI was built with one -------------------------------------------------
 # MPI libraries leak and race by design; suppressions keep the reports about this project's code.
-config.environment["ASAN_OPTIONS"] = "detect_leaks=0:detect_stack_use_after_return=0"
+# A library that a program loads has a copy of the runtime's variables, and uses the program's.
+config.environment["ASAN_OPTIONS"] = "detect_leaks=0:detect_stack_use_after_return=0:detect_odr_violation=1"
 suppressions = os.path.join(here, "tsan.supp")
 config.environment["TSAN_OPTIONS"] = "suppressions=%s:halt_on_error=0:exitcode=66" % suppressions
 # UCX, under MPICH and Open MPI, would hook madvise(), which every ending thread calls when
