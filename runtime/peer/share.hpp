@@ -56,7 +56,7 @@ struct Span {
   unsigned long long common, owned; ///< and how far they are read then
   std::uint32_t told;               ///< when it has been written: waits that the proxy knows of
   bool dense, reads, streams; ///< of one that all blocks of a grid carry; the last is a long one,
-                              ///< and `first` its first bundle
+                              ///< and `first` its first bundle or, where it is not dense, chunk
   std::uint16_t serial;       ///< the same, as its header says
 };
 

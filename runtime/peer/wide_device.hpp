@@ -184,7 +184,7 @@ GMPI_DEVICE void tell_to_stream(BlockState &block, bool reads, std::uint32_t pee
   Span &span = block.peer.span;
   span.reads = reads;
   span.streams = true;
-  span.dense = false;
+  span.dense = peer < context.peer->near_peers;
   span.told = 0;
   tell_wide(block);
 }
@@ -277,16 +277,12 @@ GMPI_NOINLINE Begun carry_wide() {
   return !leads && then == Begun::answered ? Begun::made : then;
 }
 
-/// The same of a stream. Returns over, or answered, or made.
-GMPI_NOINLINE Begun carry_stream() {
+/// The end of a stream, when this block has carried its part. Returns over, or answered, or made.
+GMPI_DEVICE Begun end_stream() {
   BlockState &block = block_state();
   const Span &span = block.peer.span;
   const bool leads = block.command == GridCommand::lead, reads = span.reads;
   const Begun then = span.then;
-  if (span.peer >= context.peer->near_peers)
-    reads ? carry_far_stream_part<true>(span) : carry_far_stream_part<false>(span);
-  else
-    reads ? carry_stream_part<true>(span) : carry_stream_part<false>(span);
   __syncthreads();
   if (thread_index() == 0) {
     reads ? meet_blocks(block) : meet_blocks<false>(block);
@@ -297,6 +293,21 @@ GMPI_NOINLINE Begun carry_stream() {
   }
   __syncthreads();
   return !leads && then == Begun::answered ? Begun::made : then;
+}
+
+/// The same of a stream. Returns as end_stream() does.
+GMPI_NOINLINE Begun carry_near_stream() {
+  const Span &span = block_state().peer.span;
+  span.reads ? carry_stream_part<true>(span) : carry_stream_part<false>(span);
+  return end_stream();
+}
+GMPI_NOINLINE Begun carry_far_stream() {
+  const Span &span = block_state().peer.span;
+  span.reads ? carry_far_stream_part<true>(span) : carry_far_stream_part<false>(span);
+  return end_stream();
+}
+GMPI_DEVICE Begun carry_stream() {
+  return block_state().peer.span.dense ? carry_near_stream() : carry_far_stream();
 }
 
 /// All of a block, whichever of the grid's, carry what block.peer.span says, as these do.
