@@ -48,7 +48,7 @@ constexpr std::uint32_t dense_head = 8;
 constexpr std::uint32_t stream_slots = 2048;
 /// To a rank on another host it is one of so many chunks. Behind them, each has a packet that says
 /// that it is there, and how many bytes.
-constexpr std::uint32_t chunk_bytes = 16384, stream_chunks = 256;
+constexpr std::uint32_t chunk_bytes = 16384, stream_chunks = 512;
 GMPI_HOST_DEVICE constexpr std::uint32_t lap_of_chunk(unsigned long long number) {
   return static_cast<std::uint32_t>(number / stream_chunks) + 1;
 }
