@@ -53,7 +53,7 @@ void store_packets(std::uint64_t *ring, unsigned long long first, std::uint64_t 
 constexpr std::uint32_t wants_answer = 1u << 31;
 
 /// So much goes out together at most: it is to be read while more is on its way.
-constexpr std::size_t most_together = 1 << 20;
+constexpr std::size_t most_together = 2 << 20;
 constexpr unsigned long long portions_together = most_together / (portion_slots * raw_slot_bytes),
                              chunks_together = most_together / chunk_bytes;
 constexpr std::size_t ring_bytes = Shared::channel_bytes;

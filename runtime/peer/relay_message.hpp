@@ -66,7 +66,7 @@ enum class RunsOf { channel, stream };
 class RelayOutbox {
 public:
   static constexpr std::size_t most_messages = 8; ///< on their way; then records have to wait
-  static constexpr std::size_t most_runs = 4;     ///< likewise; what waits makes longer ones
+  static constexpr std::size_t most_runs = 2;     ///< likewise; what waits makes longer ones
 
   /// Where the words of a record go that add() is called for next. Null where too much is on its
   /// way already, unless it `must` be.

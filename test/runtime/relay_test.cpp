@@ -234,7 +234,7 @@ TEST_F(RelayBetween, long_data_of_any_length_comes_whole_across_the_rings_end) {
 }
 
 TEST_F(RelayBetween, portions_that_wait_while_others_are_on_their_way_go_together) {
-  std::vector<unsigned char> data(40 * plain_bytes, 1);
+  std::vector<unsigned char> data(150 * plain_bytes, 1);
   Transfer t = outgoing(data.data(), data.size(), 300, MessageKind::apart);
   for (int run = 0; run < int(RelayOutbox::most_runs); ++run) {
     write_portions(t, run * portion_slots, (run + 1) * portion_slots);
