@@ -252,8 +252,9 @@ bool RelayLink::collect_answers(RelayOutbox &outbox) {
       return false;
     Match match = unpack_match(word);
     const bool streams = match.number == 0 && match.place == streamed_place;
-    std::uint64_t first_chunk = 0;
-    if (streams && !load_packet(at + packet_words, lap_of_serial(awaited.serial), first_chunk))
+    std::uint64_t second = 0; // the first chunk, or how far behind an offer's begin
+    if ((streams || match.number != 0) &&
+        !load_packet(at + packet_words, lap_of_serial(awaited.serial), second))
       return false;
     const std::uint32_t words = streams ? 2 : 1;
     std::uint64_t *to = outbox.room(words);
@@ -263,9 +264,9 @@ bool RelayLink::collect_answers(RelayOutbox &outbox) {
       match.place = match.number = 0; // the sender's kernels do not reach this host's memory
     to[0] = pack_match(match);
     if (streams)
-      to[1] = first_chunk;
+      to[1] = second;
     outbox.add({RelayRecord::match, awaited.request, awaited.serial, words, 0});
-    for (std::uint32_t i = 0; i < words; ++i)
+    for (std::uint32_t i = 0; i < ack_packets; ++i)
       store_packet(at + i * packet_words, 0, 0);
     return true;
   });

@@ -29,7 +29,7 @@ struct RelayRecord {
   std::uint32_t where;
   std::uint64_t first;
   std::uint32_t count; ///< words that follow, but for `freed`
-  std::uint32_t more;  ///< of packets also: who awaits an answer, or 0
+  std::uint32_t more;  ///< of packets: who awaits an answer, or 0; of others as above
 
   std::size_t words() const { return what == freed ? 0 : count; }
 };
