@@ -432,6 +432,9 @@ TEST_F(RelayBetween, an_answer_comes_where_the_sender_looks_and_names_no_memory)
     EXPECT_EQ(match.serial, 65535u);
     EXPECT_EQ(match.number, 0u);
     EXPECT_EQ(match.place, 0u);
+    const std::uint64_t *second = ack_at(b.link.acks(), 400) + packet_words;
+    EXPECT_EQ(device::Packet::load(second).data(), 0u); // no later answer's
+    EXPECT_FALSE(device::Packet::load(second).shows(lap_of_serial(77)));
     device::store_packet(answers, 0, 0);
   }
 }
