@@ -35,5 +35,11 @@ inline bool load_packets(const std::uint64_t *from, std::size_t count, std::uint
   }
   return differs >> 32 == 0;
 }
+/// Writes as many.
+inline void store_packets(std::uint64_t *to, std::size_t count, std::uint32_t lap,
+                          const std::uint64_t *data) {
+  for (std::size_t i = 0; i < count; ++i)
+    store_packet(to + packet_words * i, data[i], lap);
+}
 
 } // namespace gmpi::peer

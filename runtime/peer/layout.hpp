@@ -49,10 +49,26 @@ constexpr std::uint32_t stream_slots = 2048;
 /// To a rank on another host it is one of so many chunks. Behind them, each has a packet that says
 /// that it is there, and how many bytes.
 constexpr std::uint32_t chunk_bytes = 16384, stream_chunks = 512;
+GMPI_HOST_DEVICE constexpr std::uint32_t chunks_for(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + chunk_bytes - 1) / chunk_bytes);
+}
 GMPI_HOST_DEVICE constexpr std::uint32_t lap_of_chunk(unsigned long long number) {
   return static_cast<std::uint32_t>(number / stream_chunks) + 1;
 }
-constexpr std::size_t chunks_bytes = std::size_t(stream_chunks) * chunk_bytes;
+GMPI_HOST_DEVICE constexpr std::uint32_t place_of_chunk(unsigned long long number) {
+  return static_cast<std::uint32_t>(number % stream_chunks);
+}
+GMPI_HOST_DEVICE inline unsigned char *chunk_at(std::uint64_t *ring, unsigned long long number) {
+  return reinterpret_cast<unsigned char *>(ring) + place_of_chunk(number) * chunk_bytes;
+}
+GMPI_HOST_DEVICE inline std::uint64_t *packet_of_chunk(std::uint64_t *ring,
+                                                       unsigned long long number) {
+  return ring + std::size_t(stream_chunks) * chunk_bytes / sizeof(*ring) +
+         place_of_chunk(number) * packet_words;
+}
+/// The memory of all of these.
+constexpr std::size_t chunk_ring_bytes =
+    stream_chunks * (std::size_t(chunk_bytes) + packet_words * sizeof(std::uint64_t));
 /// The shortest message that may be dense.
 constexpr std::uint32_t least_dense = 2 * bundle_bytes;
 /// Longer messages are announced, and sent when a receive has matched; but for wide ones.

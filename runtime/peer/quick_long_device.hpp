@@ -445,7 +445,7 @@ GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *d
     BlockState &block = block_state();
     const unsigned long long first = state.stream_next[peer], next = at.in(channel);
     state.stream_next[peer] =
-        first + (far ? stream_chunks_for(header.bytes) : stream_bundles(header.bytes));
+        first + (far ? gmpi::peer::chunks_for(header.bytes) : stream_bundles(header.bytes));
     answer_to_stream(state, peer, header, first);
     if (want_status) {
       note_message(share, source, header, header.tag, room);

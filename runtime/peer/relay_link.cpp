@@ -36,12 +36,11 @@ bool copy_packets(std::uint64_t *ring, unsigned long long first, std::uint64_t c
 }
 
 /// Writes these, the first ones last.
-void store_packets(std::uint64_t *ring, unsigned long long first, std::uint64_t count,
+void write_packets(std::uint64_t *ring, unsigned long long first, std::uint64_t count,
                    const std::uint64_t *data) {
   auto store = [data](std::uint64_t *to, std::uint64_t p, std::uint64_t in_slot,
                       std::uint32_t lap) {
-    for (std::uint64_t i = 0; i < in_slot; ++i)
-      store_packet(to + i * packet_words, data[p + i], lap);
+    store_packets(to, in_slot, lap, data + p);
     return true;
   };
   const std::uint64_t headers = std::min<std::uint64_t>(count, header_packets);
@@ -74,19 +73,9 @@ std::array<RelayRun, 2> runs_behind(std::uint64_t *ring, unsigned long long firs
           RelayRun{begin, bytes - before, first, behind}};
 }
 
-unsigned long long chunks_of_run(std::size_t bytes) {
-  return (bytes + chunk_bytes - 1) / chunk_bytes;
-}
 RelayRun run_of_chunks(std::uint64_t *ring, unsigned long long first, std::size_t bytes) {
-  return {reinterpret_cast<unsigned char *>(ring) + first % stream_chunks * chunk_bytes, bytes,
-          first, first + chunks_of_run(bytes)};
+  return {chunk_at(ring, first), bytes, first, first + chunks_for(bytes)};
 }
-/// What says that a chunk is there.
-std::uint64_t *packet_of_chunk(std::uint64_t *ring, unsigned long long number) {
-  return ring + chunks_bytes / sizeof(*ring) + number % stream_chunks * packet_words;
-}
-constexpr std::size_t chunk_ring_bytes =
-    chunks_bytes + stream_chunks * packet_words * sizeof(std::uint64_t);
 constexpr std::size_t chunks_freed_bytes = stream_chunks * sizeof(std::uint32_t);
 
 } // namespace
@@ -301,16 +290,16 @@ bool RelayLink::collect_chunks(RelayOutbox &outbox) {
 
 void RelayLink::note_sent(const RelayRun &chunks) {
   for (unsigned long long number = chunks.first; number != chunks.behind; ++number)
-    __atomic_store_n(stream_.out_freed + number % stream_chunks, lap_of_chunk(number),
+    __atomic_store_n(stream_.out_freed + place_of_chunk(number), lap_of_chunk(number),
                      __ATOMIC_RELEASE);
 }
 
 bool RelayLink::has_room(const RelayRecord &record) const {
   if (record.what != RelayRecord::chunks)
     return true; // whoever has sent them knows
-  const unsigned long long behind = record.first + chunks_of_run(record.more);
+  const unsigned long long behind = record.first + chunks_for(record.more);
   for (unsigned long long number = record.first; number != behind; ++number)
-    if (__atomic_load_n(stream_.in_freed + number % stream_chunks, __ATOMIC_ACQUIRE) !=
+    if (__atomic_load_n(stream_.in_freed + place_of_chunk(number), __ATOMIC_ACQUIRE) !=
         lap_of_chunk(number) - 1)
       return false;
   return true;
@@ -345,7 +334,7 @@ void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
     return deliver_portions(end, record, data);
   if ((record.more & wants_answer) != 0)
     awaited_.push_back({record.more >> 16 & (max_requests - 1), record.more & 0xffff});
-  store_packets(end.channel.in, record.first, record.count, data);
+  write_packets(end.channel.in, record.first, record.count, data);
   note_delivered(end, record.first + (record.count + slot_packets - 1) / slot_packets);
 }
 

@@ -46,8 +46,7 @@ bool RelayRounds::collect(const std::vector<RelayOutbox *> &others) {
 void RelayRounds::deliver(const RelayRecord &record, const std::uint64_t *data) {
   const auto round = static_cast<std::uint32_t>(record.first);
   std::uint64_t *to = part_of(round, record.more);
-  for (std::uint32_t p = record.count; p-- > 0;)
-    store_packet(to + (1 + p) * packet_words, data[p], round);
+  store_packets(to + packet_words, record.count, round, data);
   store_packet(to, record.count, round);
 }
 

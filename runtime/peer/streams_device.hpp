@@ -15,15 +15,10 @@
 namespace gmpi::device::peer {
 
 using gmpi::peer::chunk_bytes;
-using gmpi::peer::lap_of_chunk;
-using gmpi::peer::stream_chunks;
 using gmpi::peer::stream_slots;
 
 GMPI_DEVICE std::uint32_t stream_bundles(std::uint64_t bytes) {
   return static_cast<std::uint32_t>((bytes + bundle_bytes - 1) / bundle_bytes);
-}
-GMPI_DEVICE std::uint32_t stream_chunks_for(std::uint64_t bytes) {
-  return static_cast<std::uint32_t>((bytes + chunk_bytes - 1) / chunk_bytes);
 }
 /// Longer messages are not streamed: a span counts bytes in 32 bits.
 constexpr std::uint64_t most_streamed = 1ull << 31;
@@ -101,24 +96,25 @@ template <bool reads> GMPI_DEVICE void carry_stream_part(const Span &span) {
 /// The same of one from another host, or to there: a block a chunk.
 template <bool reads> GMPI_DEVICE void carry_far_stream_part(const Span &span) {
   const Channel &stream = context.peer->streams[span.peer];
-  const std::uint32_t count = stream_chunks_for(span.bytes), thread = thread_index();
-  unsigned char *const ring = reinterpret_cast<unsigned char *>(reads ? stream.in : stream.out);
-  std::uint32_t *const freed = reads ? stream.in_freed : stream.out_freed;
-  auto *const there = reinterpret_cast<std::uint64_t *>(ring + gmpi::peer::chunks_bytes);
+  const std::uint32_t count = gmpi::peer::chunks_for(span.bytes), thread = thread_index();
+  std::uint64_t *const ring = reads ? stream.in : stream.out;
   GMPI_NO_UNROLL
   for (std::uint32_t i = block_index(); i < count; i += grid_blocks()) {
-    const auto place = static_cast<std::uint32_t>((span.first + i) % stream_chunks);
-    const std::uint32_t lap = lap_of_chunk(span.first + i), left = span.bytes - i * chunk_bytes;
+    const unsigned long long number = span.first + i;
+    const std::uint32_t lap = gmpi::peer::lap_of_chunk(number), left = span.bytes - i * chunk_bytes;
     const std::uint32_t bytes = left < chunk_bytes ? left : chunk_bytes;
-    unsigned char *const chunk = ring + place * chunk_bytes, *const data =
-                                                                 span.data + i * chunk_bytes;
+    unsigned char *const chunk = gmpi::peer::chunk_at(ring, number);
+    unsigned char *const data = span.data + i * chunk_bytes;
+    std::uint64_t *const packet = gmpi::peer::packet_of_chunk(ring, number);
+    std::uint32_t *const freed =
+        (reads ? stream.in_freed : stream.out_freed) + gmpi::peer::place_of_chunk(number);
     if (thread == 0) {
       if constexpr (reads) {
-        await_packet(there + place * packet_words, lap);
+        await_packet(packet, lap);
         acquire_system();
       } else {
         GMPI_NO_UNROLL
-        while (load_relaxed_system(freed + place) != lap - 1)
+        while (load_relaxed_system(freed) != lap - 1)
           relax();
       }
     }
@@ -127,10 +123,10 @@ template <bool reads> GMPI_DEVICE void carry_far_stream_part(const Span &span) {
     __syncthreads();
     if (thread == 0) {
       if constexpr (reads) {
-        store_relaxed_system(freed + place, lap);
+        store_relaxed_system(freed, lap);
       } else {
         release_system(); // what all of the block have stored is there before that
-        store_packet(there + place * packet_words, bytes, lap);
+        store_packet(packet, bytes, lap);
       }
     }
   }

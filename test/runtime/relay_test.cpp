@@ -51,7 +51,7 @@ struct RelayBetween : testing::Test {
 
   /// A run's message of MPI's, to b, and what it brings is delivered with.
   struct Run {
-    RelayRun from, to;
+    RelayRun to;
     RelayRecord record;
     std::vector<std::uint64_t> header;
     bool is_last;
@@ -68,7 +68,7 @@ struct RelayBetween : testing::Test {
           return to.link.deliver(record, data);
         for (const RelayRun &run : to.link.runs_of(record))
           if (run.bytes != 0)
-            runs.push_back({{}, run, record, {data, data + record.count}, false});
+            runs.push_back({run, record, {data, data + record.count}, false});
         runs.back().is_last = true;
       });
       from.outbox.give_back(std::move(message));
@@ -256,30 +256,23 @@ TEST_F(RelayBetween, portions_that_wait_while_others_are_on_their_way_go_togethe
 struct RelayedStream : RelayBetween {
   Channel out = a.link.stream(), in = b.link.stream();
 
-  static unsigned char *chunk(std::uint64_t *ring, unsigned long long number) {
-    return reinterpret_cast<unsigned char *>(ring) + number % stream_chunks * chunk_bytes;
-  }
-  static std::uint64_t *packet(std::uint64_t *ring, unsigned long long number) {
-    return reinterpret_cast<std::uint64_t *>(chunk(ring, 0) + chunks_bytes) +
-           number % stream_chunks * packet_words;
-  }
   bool may_write(unsigned long long number) const {
     return out.out_freed[number % stream_chunks] == lap_of_chunk(number) - 1;
   }
   void write(unsigned long long number, std::uint32_t bytes = chunk_bytes) {
     ASSERT_TRUE(may_write(number));
-    std::fill_n(chunk(out.out, number), bytes, static_cast<unsigned char>(number * 7 + bytes));
-    device::store_packet(packet(out.out, number), bytes, lap_of_chunk(number));
+    std::fill_n(chunk_at(out.out, number), bytes, static_cast<unsigned char>(number * 7 + bytes));
+    device::store_packet(packet_of_chunk(out.out, number), bytes, lap_of_chunk(number));
   }
   bool has_come(unsigned long long number) const {
-    return device::Packet::load(packet(in.in, number)).shows(lap_of_chunk(number));
+    return device::Packet::load(packet_of_chunk(in.in, number)).shows(lap_of_chunk(number));
   }
   void read(unsigned long long number, std::uint32_t bytes = chunk_bytes) {
     ASSERT_TRUE(has_come(number));
-    EXPECT_EQ(device::Packet::load(packet(in.in, number)).data(), bytes);
+    EXPECT_EQ(device::Packet::load(packet_of_chunk(in.in, number)).data(), bytes);
     const auto expected = static_cast<unsigned char>(number * 7 + bytes);
     for (std::uint32_t i = 0; i < bytes; ++i)
-      ASSERT_EQ(chunk(in.in, number)[i], expected) << number << ' ' << i;
+      ASSERT_EQ(chunk_at(in.in, number)[i], expected) << number << ' ' << i;
     in.in_freed[number % stream_chunks] = lap_of_chunk(number);
   }
   /// Of the runs that the records so far told of: those arrive that have room.
