@@ -90,7 +90,12 @@ void Proxy::run() {
     heartbeat_.beat();
     const bool moved = work();
     watchdog_.check(published_);
-    moved ? backoff.reset() : backoff.wait();
+    if (moved)
+      backoff.reset();
+    else if (launches_in_flight_ > 0 || unfinished())
+      backoff.wait();
+    else // what kernels wrote last may be on its way: the program's threads go first
+      backoff.wait_aside([this] { return stopping_ || launches_in_flight_ > 0; });
   }
   heartbeat_.rest();
   finish_sends();
