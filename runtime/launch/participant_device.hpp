@@ -183,10 +183,9 @@ GMPI_DEVICE void note_told_span(BlockState &block) {
   span.ring = reinterpret_cast<std::uint64_t *>(low[0]);
   span.bytes = static_cast<std::uint32_t>(high[0]);
   span.data = reinterpret_cast<unsigned char *>(low[1]);
-  span.dense = (ways & 1) != 0;
-  span.reads = (ways & 2) != 0;
-  span.streams = (ways & 4) != 0;
-  span.then = static_cast<Begun>(ways >> 3);
+  span.reads = (ways & 1) != 0;
+  span.way = static_cast<peer::SpanWay>(ways >> 1 & 7);
+  span.then = static_cast<Begun>(ways >> 4);
   span.first = low[2];
   span.peer = static_cast<std::uint32_t>(high[2]);
 }

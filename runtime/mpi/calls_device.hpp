@@ -505,6 +505,12 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     return peer::read_wide_found(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,        \
                                  wants_status(a));                                                 \
   }                                                                                                \
+  template <Scope S> GMPI_NOINLINE Begun read_apart_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {     \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::read_apart_found<S>(a.comm, a.source, a.recv_tag, a.recv_buffer, a.recv_count,    \
+                                     wants_status(a));                                             \
+  }                                                                                                \
   template <class = void>                                                                          \
   GMPI_NOINLINE Begun begin_wide_##name(GMPI_LIST(GMPI_PARAMETER, roles)) {                        \
     Arguments a{};                                                                                 \
@@ -581,6 +587,9 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
         if constexpr (receives && S == Scope::grid)                                                \
           if (so_far == Begun::found)                                                              \
             so_far = quick::read_wide_##name(GMPI_LIST(GMPI_PASS, roles));                         \
+        if constexpr (receives)                                                                    \
+          if (so_far == Begun::found)                                                              \
+            so_far = quick::read_apart_##name<S>(GMPI_LIST(GMPI_PASS, roles));                     \
         if constexpr (Function::name == Function::Recv)                                            \
           if (so_far == Begun::offered)                                                            \
             return peer::go_on_long<S>(peer::take_offered<S>(                                      \

@@ -344,28 +344,6 @@ GMPI_OUT_OF_LINE void read_dense(const Transfer &t, unsigned long long low, unsi
   }
 }
 
-/// One member's share of reading the same. The header has been read.
-GMPI_DEVICE void read_packets(const Transfer &t, unsigned long long low, unsigned long long high,
-                              std::uint32_t rank, std::uint32_t size) {
-  if (t.header.dense)
-    return read_dense(t, low, high, rank, size);
-  const Window window(t, low, high);
-  const DataWindow data(t.data, low, t.readable());
-  const std::uint32_t headers = low == 0 ? header_packets : 0;
-  const std::uint32_t whole = data.whole(window.count), begin = first_from(headers, rank, size);
-  if (whole <= few_at_once * size)
-    read_whole<few_at_once>(window, data, begin, whole, size);
-  else
-    read_whole<many_at_once>(window, data, begin, whole, size);
-  const std::uint32_t p = first_from(whole > headers ? whole : headers, rank, size);
-  if (p < window.count)
-    read_any(t, low, high, p, size);
-}
-GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsigned long long high,
-                                 std::uint32_t rank, std::uint32_t size) {
-  read_packets(t, low, high, rank, size);
-}
-
 /// One member's share of giving slots back; all have been read, and a barrier lies between.
 GMPI_DEVICE void free_share(std::uint32_t *freed, unsigned long long first, unsigned long long end,
                             std::uint32_t rank, std::uint32_t size) {

@@ -91,7 +91,7 @@ GMPI_DEVICE bool send_in_lanes(const Arguments &a, const LanesHere &lanes) {
     return false;
   const unsigned long long slot = group.of_first(taken.first) + group.rank();
   const Header header{MessageKind::eager,          comm->context, 0,    0, a.send_tag, bytes,
-                      group.of_first(taken.after), false,         false};
+                      group.of_first(taken.after), Form::packets, false};
   const std::uint32_t lap = lap_of(slot);
   std::uint64_t *const to = packet_at(state.channels[peer].out, slot, 0);
   auto *from = static_cast<const unsigned char *>(buffers.in);

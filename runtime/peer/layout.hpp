@@ -73,6 +73,9 @@ constexpr std::size_t chunk_ring_bytes =
 constexpr std::uint32_t least_dense = 2 * bundle_bytes;
 /// Longer messages are announced, and sent when a receive has matched; but for wide ones.
 constexpr std::uint32_t eager_bytes = 65536;
+/// To a rank on another host a longer eager message goes as it is: to read it behind its header
+/// takes one more way to the host's memory and back, and then half of what packets take.
+constexpr std::uint32_t far_packets_bytes = 4096;
 /// A wide message is an eager one that is longer, and that all blocks of a grid write together. So
 /// many of a rank's to another may be under way, or kept, each with a token of its own; for each,
 /// the receiver has a place. (wide_device.hpp)
@@ -172,10 +175,14 @@ enum class MessageKind : std::uint8_t {
   synchronous, ///< the same; the sender waits for the match
   announced,   ///< without: the sender waits for the match, and sends it then
   data,        ///< of a message that was announced; `tag` is the receiver's request
-  plain,       ///< the same, in plain portions, between ranks of one host: in the slots;
-  apart,       ///< or of several, in memory behind the ring. Either's header says `data`
 };
-GMPI_HOST_DEVICE constexpr bool is_data(MessageKind kind) { return kind >= MessageKind::data; }
+/// How a message's data lies in its channel.
+enum class Form : std::uint8_t {
+  packets, ///< eight bytes in each
+  apart,   ///< as it is, in portions, in memory behind the ring: between ranks of several hosts
+  dense,   ///< twelve bytes in each packet
+  plain,   ///< as it is, in portions, in the slots: of kind `data`, between ranks of one host
+};
 
 /// The owned channel to or from a peer; the common one has the peer's own number.
 GMPI_HOST_DEVICE constexpr std::uint32_t owned_channel(std::uint32_t peer) {
@@ -223,13 +230,15 @@ struct Header {
   std::uint64_t bytes; ///< below 2^47
   std::uint64_t after; ///< as far the receiver must have come in the other channel: a slot number;
                        ///< where that is the owned channel, its last bits
-  bool dense;          ///< of an eager one: its data is in dense packets
+  Form form;           ///< told of an eager one; of `data`, both ends know
   bool streams;        ///< of an announced one: all blocks of a grid wait to stream it
 };
 /// Of the second word of an announced message, beside its bytes: that it may be streamed.
 constexpr std::uint64_t streams_bit = std::uint64_t(1) << 47;
-/// Of an eager message's first word, instead of a request: that it is dense.
-constexpr std::uint64_t dense_bit = std::uint64_t(1) << 63;
+/// Of an eager message's first word, instead of a request: its form.
+constexpr std::uint32_t form_bits = 2, form_place = 64 - form_bits;
+constexpr std::uint64_t dense_bit = std::uint64_t(Form::dense) << form_place;
+static_assert(std::uint32_t(Form::packets) == 0 && (dense_bit & (dense_bit - 1)) == 0);
 
 GMPI_HOST_DEVICE constexpr bool is_wide(const Header &header) {
   return header.kind == MessageKind::eager && header.bytes > eager_bytes;
@@ -255,10 +264,11 @@ static_assert(wide_tokens << WideUse::number_bits == 1u << 16);
 GMPI_HOST_DEVICE inline std::uint64_t pack_header(const Header &header, std::uint32_t packet) {
   static_assert(max_requests <= 1u << 10 && std::uint32_t(MessageKind::data) < 1u << 2 &&
                 32 + context_bits + 2 + 10 == 64);
-  const std::uint64_t request =
-      header.kind == MessageKind::eager ? std::uint64_t(header.dense) << 9 : header.request;
+  const std::uint64_t last = header.kind == MessageKind::eager
+                                 ? std::uint64_t(header.form) << form_place
+                                 : std::uint64_t(header.request) << 54;
   return packet == 0 ? std::uint32_t(header.tag) | std::uint64_t(header.context) << 32 |
-                           std::uint64_t(header.kind) << 52 | request << 54
+                           std::uint64_t(header.kind) << 52 | last
          : packet == 1 ? header.bytes | (header.streams ? streams_bit : 0) |
                              std::uint64_t(header.serial) << 48
                        : header.after;
@@ -270,7 +280,7 @@ GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t 
   header.context = static_cast<std::uint32_t>(first >> 32 & ((1u << context_bits) - 1));
   header.kind = static_cast<MessageKind>(first >> 52 & 3);
   if (header.kind == MessageKind::eager)
-    header.dense = (first & dense_bit) != 0;
+    header.form = static_cast<Form>(first >> form_place);
   else
     header.request = static_cast<std::uint16_t>(first >> 54);
   header.bytes = second & (streams_bit - 1);
@@ -280,35 +290,51 @@ GMPI_HOST_DEVICE inline Header unpack_header(std::uint64_t first, std::uint64_t 
   return header;
 }
 
-/// A message's slots, from when its header has been seen, where they carry packets.
-GMPI_HOST_DEVICE constexpr unsigned long long slots_of(const Header &header) {
-  return header.kind == MessageKind::announced ? 1 : slots_for(header.bytes, header.dense);
-}
-/// And its packets.
-GMPI_HOST_DEVICE constexpr unsigned long long packets_of(const Header &header) {
-  return header.kind == MessageKind::announced ? header_packets
-         : header.dense                        ? dense_packets_for(header.bytes)
-                                               : packets_for(header.bytes);
-}
-
-/// Data in a plain portion: all but the place of a header, which only the first portion has, but
-/// all leave free. So each begins at an address for 16 bytes.
+/// Data in a portion, as it is: all but the place of a header, which only the first portion has,
+/// but all leave free. So each begins at an address for 16 bytes. An eager message is one portion.
 constexpr std::uint32_t raw_slot_bytes = slot_packets * packet_words * sizeof(std::uint64_t);
 constexpr std::uint32_t plain_head = header_packets * packet_words * sizeof(std::uint64_t);
 constexpr std::uint32_t plain_bytes = portion_slots * raw_slot_bytes - plain_head;
-/// What of a message's data is in the plain portion that begins with its slot number `low`.
-GMPI_HOST_DEVICE constexpr std::uint32_t portion_bytes(std::uint64_t bytes,
-                                                       unsigned long long low) {
-  const std::uint64_t left = bytes - low / portion_slots * plain_bytes;
-  return left < plain_bytes ? static_cast<std::uint32_t>(left) : plain_bytes;
+template <class Bytes> GMPI_HOST_DEVICE constexpr Bytes slots_in_portion(Bytes bytes) {
+  return (plain_head + bytes + raw_slot_bytes - 1) / raw_slot_bytes;
 }
-/// The slots of any message, whatever they carry.
+GMPI_HOST_DEVICE constexpr unsigned long long slots_in_portions(std::uint64_t bytes) {
+  const std::uint64_t rest = bytes % plain_bytes;
+  return bytes / plain_bytes * portion_slots + (rest != 0 ? slots_in_portion(rest) : 0);
+}
+
+/// A message's slots, from when its header has been seen; of kind `data` see carried_slots().
+GMPI_HOST_DEVICE constexpr unsigned long long slots_of(const Header &header) {
+  return header.kind == MessageKind::announced ? 1
+         : header.form == Form::apart
+             ? slots_in_portion(static_cast<std::uint32_t>(header.bytes))
+             : slots_for(header.bytes, header.form == Form::dense);
+}
+/// And its packets, where it goes in such.
+GMPI_HOST_DEVICE constexpr unsigned long long packets_of(const Header &header) {
+  return header.kind == MessageKind::announced ? header_packets
+         : header.form == Form::dense          ? dense_packets_for(header.bytes)
+                                               : packets_for(header.bytes);
+}
+
+/// Whether its data goes as it is.
+GMPI_HOST_DEVICE constexpr bool is_in_portions(const Header &header) {
+  return header.kind == MessageKind::data || header.form == Form::apart;
+}
+/// The slots of any message.
 GMPI_HOST_DEVICE constexpr unsigned long long carried_slots(const Header &header) {
-  if (!is_data(header.kind))
-    return slots_of(header);
-  const unsigned long long rest = header.bytes % plain_bytes;
-  return header.bytes / plain_bytes * portion_slots +
-         (rest != 0 ? (plain_head + rest + raw_slot_bytes - 1) / raw_slot_bytes : 0);
+  return header.kind == MessageKind::data ? slots_in_portions(header.bytes) : slots_of(header);
+}
+/// What of a message's data is in the portion that begins with its slot number `low`; and the slots
+/// from there to where the next one begins.
+GMPI_HOST_DEVICE constexpr std::uint32_t portion_bytes(const Header &header,
+                                                       unsigned long long low) {
+  const std::uint64_t left = header.bytes - low / portion_slots * plain_bytes;
+  return header.kind == MessageKind::data && left > plain_bytes ? plain_bytes
+                                                                : static_cast<std::uint32_t>(left);
+}
+GMPI_HOST_DEVICE constexpr unsigned long long slots_of_portion(const Header &header) {
+  return header.kind == MessageKind::data ? portion_slots : slots_of(header);
 }
 
 /// The answer to a message that waits for its match: two packets, of which the first names the
@@ -402,7 +428,8 @@ struct Channel {
   std::uint32_t *in_freed;  ///< in its memory, or for the relay
 };
 
-/// A channel that a block, or a launch, owns, as its next message of up to eager_bytes needs it.
+/// A channel that a block, or a launch, owns, as its next message in packets needs it: of up to
+/// eager_bytes, or to a rank on another host of up to far_packets_bytes.
 /// (What is aligned so, and what comes behind it, is loaded at once: see RouteWords.)
 struct Route {
   alignas(16) MPI_Datatype datatype; ///< with which, and whom, it has been used last

@@ -400,7 +400,7 @@ private:
         its.peer = peer;
         its.header = header;
       }
-      if (bytes > rows_bytes || bytes > of_lane(room_, first) || header.dense ||
+      if (bytes > rows_bytes || bytes > of_lane(room_, first) || header.form != Form::packets ||
           !is_in_eights(to)) {
         if (lane == 0) {
           state.requests[request].channel = channel;

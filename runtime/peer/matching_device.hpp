@@ -250,9 +250,10 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
     give_token_back(state, from, header.serial);
 }
 
-/// How the data of an announced message goes to a rank, or comes from there.
-GMPI_DEVICE MessageKind data_kind(const State &state, std::uint32_t peer) {
-  return peer < state.near_peers ? MessageKind::plain : MessageKind::apart;
+/// Notes that the data of an announced message is next: to a rank, or from there.
+GMPI_DEVICE void note_data(const State &state, Header &header, std::uint32_t peer) {
+  header.kind = MessageKind::data;
+  header.form = peer < state.near_peers ? Form::plain : Form::apart;
 }
 /// The data of an announced message comes: its envelope is known. Returns the slots that it has.
 GMPI_DEVICE unsigned long long give_data(State &state, const Header &header, std::uint32_t channel,
@@ -260,7 +261,7 @@ GMPI_DEVICE unsigned long long give_data(State &state, const Header &header, std
   auto index = static_cast<std::uint32_t>(header.tag);
   Request &request = state.requests[index];
   request.channel = channel;
-  request.header.kind = data_kind(state, peer_of_channel(channel));
+  note_data(state, request.header, peer_of_channel(channel));
   start_receiving(state, index, first);
   return carried_slots(request.header);
 }

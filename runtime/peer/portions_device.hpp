@@ -1,7 +1,8 @@
-// Plain portions: how the data of an announced message goes through a channel. Packets would be
-// twice as much to carry as what they bring; so a portion's data lies as it is behind the first
-// packets, which are written last. Between ranks of several hosts it lies at the same place of
-// memory behind the ring, from where MPI takes it, and to where MPI brings it.
+// Portions: how data goes through a channel as it is, that of announced messages, and to ranks on
+// other hosts also of eager ones. Packets would be twice as much to carry as what they bring; so a
+// portion's data lies as it is behind the first packets, which are written last. Between ranks of
+// several hosts it lies at the same place of memory behind the ring, from where MPI takes it, and
+// to where MPI brings it.
 //
 // Invariant: where a portion's first packet is there, so is its data, for those who acquire. What
 // was read in a ring is cleared before its slots are given back: no packet ever shows a lap that
@@ -31,9 +32,9 @@ struct Portion {
 
   GMPI_DEVICE Portion(const Transfer &t, unsigned long long low)
       : ring(t.ring), places(reinterpret_cast<uint4 *>(t.ring)),
-        is_apart(t.header.kind == MessageKind::apart), first(t.first + low),
+        is_apart(t.header.form == Form::apart), first(t.first + low),
         base(static_cast<std::uint32_t>(first % channel_slots) * slot_packets + header_packets),
-        bytes(portion_bytes(t.header.bytes, low)), count((bytes + 15) / 16),
+        bytes(portion_bytes(t.header, low)), count((bytes + 15) / 16),
         at(low / portion_slots * plain_bytes) {
     if (is_apart)
       places += ring_places;
@@ -98,31 +99,33 @@ GMPI_DEVICE void write_portion(const Transfer &t, const Portion &portion, std::u
 /// One member's share of telling that portions are there; a barrier lies between.
 GMPI_DEVICE void tell_portions(const Transfer &t, unsigned long long low, unsigned long long high,
                                std::uint32_t rank, std::uint32_t size) {
-  low += static_cast<unsigned long long>(rank) * portion_slots;
+  const unsigned long long each = slots_of_portion(t.header);
+  low += rank * each;
   if (low >= high)
     return;
   release_system();
-  Header header = t.header;
-  header.kind = MessageKind::data;
   GMPI_NO_UNROLL
-  for (; low < high; low += static_cast<unsigned long long>(size) * portion_slots) {
+  for (; low < high; low += size * each) {
     const Portion portion(t, low);
     GMPI_NO_UNROLL
     for (std::uint32_t i = low == 0 ? header_packets : 1; i-- > 0;)
-      store_packet(portion.packet(i), pack_header(header, i), lap_of(portion.first));
+      store_packet(portion.packet(i), pack_header(t.header, i), lap_of(portion.first));
   }
 }
 
 /// One member's share of acquiring what portions bring that have been seen; a barrier is to follow.
+/// (Who has found an eager message has seen its first, before the team has met.)
 GMPI_DEVICE void acquire_portions(const Transfer &t, unsigned long long low,
                                   unsigned long long high, std::uint32_t rank, std::uint32_t size) {
-  low += static_cast<unsigned long long>(rank) * portion_slots;
+  const unsigned long long each = slots_of_portion(t.header);
+  low += rank * each;
   if (low >= high)
     return;
   GMPI_NO_UNROLL
-  for (; low < high; low += static_cast<unsigned long long>(size) * portion_slots) {
+  for (; low < high; low += size * each) {
     const Portion portion(t, low);
-    await_packet(portion.packet(0), lap_of(portion.first));
+    if (low != 0 || t.header.kind == MessageKind::data)
+      await_packet(portion.packet(0), lap_of(portion.first));
   }
   acquire_system();
 }
@@ -152,8 +155,24 @@ GMPI_DEVICE void read_portion(const Transfer &t, const Portion &portion, std::ui
   }
 }
 
+/// One member's share of reading a message that is all on its way, with nobody to wait for: each
+/// finds out by itself that a portion is there.
+GMPI_OUT_OF_LINE void read_portions(const Transfer &t, unsigned long long low,
+                                    unsigned long long high, std::uint32_t rank,
+                                    std::uint32_t size) {
+  const unsigned long long each = slots_of_portion(t.header);
+  GMPI_NO_UNROLL
+  for (; low < high; low += each) {
+    const Portion portion(t, low);
+    await_packet(portion.packet(0), lap_of(portion.first));
+    acquire_system();
+    read_portion(t, portion, rank, size);
+  }
+}
+
 /// So many slots are written, or read, between two barriers: whoever waits for them sees them soon.
 constexpr std::uint32_t together_slots = 4 * portion_slots;
+static_assert(slots_in_portion(eager_bytes) <= together_slots);
 
 /// As carry() does. (It calls no function: behind an acquire a register that was saved takes as
 /// long to restore as memory does.)
@@ -163,7 +182,7 @@ GMPI_NOINLINE void carry_portions(Team team, const Step &step, unsigned long lon
   const Transfer &t = step.transfer;
   const bool writes = step.kind == Step::write;
   std::uint32_t *const freed = t.freed;
-  const unsigned long long first = t.first;
+  const unsigned long long first = t.first, each = slots_of_portion(t.header);
   GMPI_NO_UNROLL
   for (unsigned long long next; low < high; low = next) {
     next = high - low < together_slots ? high : low + together_slots;
@@ -172,7 +191,7 @@ GMPI_NOINLINE void carry_portions(Team team, const Step &step, unsigned long lon
       team.sync();
     }
     GMPI_NO_UNROLL
-    for (unsigned long long its = low; its < next; its += portion_slots)
+    for (unsigned long long its = low; its < next; its += each)
       if (writes)
         write_portion(t, Portion(t, its), rank, size);
       else
@@ -181,7 +200,7 @@ GMPI_NOINLINE void carry_portions(Team team, const Step &step, unsigned long lon
     if (writes) {
       tell_portions(t, low, next, rank, size);
     } else {
-      if (rank < next - low)
+      if (t.header.form == Form::plain && rank < next - low)
         release_system(); // what has been cleared
       free_share(freed, first + low, first + next, rank, size);
     }
@@ -190,13 +209,37 @@ GMPI_NOINLINE void carry_portions(Team team, const Step &step, unsigned long lon
     team.sync();
 }
 
+/// One member's share of reading a message, whatever its form. The header has been read.
+GMPI_DEVICE void read_packets(const Transfer &t, unsigned long long low, unsigned long long high,
+                              std::uint32_t rank, std::uint32_t size) {
+  if (t.header.form == Form::dense)
+    return read_dense(t, low, high, rank, size);
+  if (t.header.form != Form::packets)
+    return read_portions(t, low, high, rank, size);
+  const Window window(t, low, high);
+  const DataWindow data(t.data, low, t.readable());
+  const std::uint32_t headers = low == 0 ? header_packets : 0;
+  const std::uint32_t whole = data.whole(window.count), begin = first_from(headers, rank, size);
+  if (whole <= few_at_once * size)
+    read_whole<few_at_once>(window, data, begin, whole, size);
+  else
+    read_whole<many_at_once>(window, data, begin, whole, size);
+  const std::uint32_t p = first_from(whole > headers ? whole : headers, rank, size);
+  if (p < window.count)
+    read_any(t, low, high, p, size);
+}
+GMPI_OUT_OF_LINE void read_share(const Transfer &t, unsigned long long low, unsigned long long high,
+                                 std::uint32_t rank, std::uint32_t size) {
+  read_packets(t, low, high, rank, size);
+}
+
 /// Carries the message's slots from number `low` to before `high`, as `step` says; all of a team's
 /// members. Ends with their barrier, but for what is given back.
 template <class Team>
 GMPI_DEVICE void carry(const Team &team, const Step &step, unsigned long long low,
                        unsigned long long high, std::uint32_t rank, std::uint32_t size) {
   const Transfer &t = step.transfer;
-  if (is_data(t.header.kind))
+  if (is_in_portions(t.header))
     return carry_portions(team, step, low, high, rank, size);
   if (step.kind == Step::write) {
     write_share(t, low, high, rank, size);

@@ -150,7 +150,7 @@ GMPI_OUT_OF_LINE void take_answer(State &state, std::uint32_t index) {
   }
   if (match.number == 0) // what the second packet shows of a kept slot is an earlier send's
     store_packet(ack_of(state, index, request.serial) + packet_words, 0, 0);
-  request.header.kind = data_kind(state, request.peer);
+  note_data(state, request.header, request.peer);
   increase_relaxed_device(&state.ringed, 1);
   const Slots slots = take_slots(state, request.peer, carried_slots(request.header));
   request.channel = request.peer;
@@ -178,7 +178,7 @@ GMPI_OUT_OF_LINE void begin_step(State &state, std::uint32_t index, Step &step) 
     step.check = true;
     step.kind = Step::write;
   } else if (now == RequestState::receiving) {
-    if (is_data(request.header.kind))
+    if (request.header.kind == MessageKind::data)
       step.high = find_arrived(state, request, low, all);
     if (step.high != low)
       step.kind = Step::read;

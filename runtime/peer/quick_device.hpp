@@ -54,11 +54,11 @@ GMPI_DEVICE Begun send_quickly(State &state, const Comm &comm, int dest, int tag
                                bool last, Share &share, std::uint32_t own = no_slot) {
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
   const bool short_one = bytes <= warp_bytes;
-  const std::uint64_t slots = short_one ? 1 : slots_for(bytes);
+  Header header = header_to(state, comm, peer, tag, data, bytes, false);
+  const std::uint64_t slots = short_one ? 1 : slots_of(header);
   Taken taken{};
   if (lane == 0)
     taken = take(state, peer, slots, bytes);
-  Header header = header_of(comm, tag, bytes, false);
   std::uint64_t value = short_one ? load_lane(data, bytes, lane, header_packets) : 0;
   unsigned long long first = __shfl_sync(whole_warp, taken.first, 0);
   header.after = __shfl_sync(whole_warp, taken.after, 0);
@@ -163,7 +163,7 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
     __syncwarp();
     return Begun::sharing;
   }
-  if (header.dense && fits && is_in_eights(data) && !is_local(data)) {
+  if (header.form == Form::dense && fits && is_in_eights(data) && !is_local(data)) {
     if (lane == 0) {
       if (is_wide(header))
         give_token_back(state, peer, header.serial);
@@ -287,16 +287,69 @@ GMPI_DEVICE Begun post_quickly(State &state, const Comm &comm, const Arguments &
   return share.place == nothing ? Begun::answered : Begun::receiving;
 }
 
-/// Announces a long message by the route, if that leads there; else it does nothing.
-template <Scope S> GMPI_DEVICE Begun send_long_quickly(const Arguments &a) {
+/// What is received behind an MPI_Sendrecv's message must be as MPI wants it, before that is sent.
+GMPI_DEVICE bool receives_behind(const Arguments &a) {
+  return a.recv_datatype == a.send_datatype && a.recv_count >= 0 &&
+         (a.recv_tag >= 0 || a.recv_tag == MPI_ANY_TAG);
+}
+
+/// Sends by route `i`, to a rank on another host, what goes there as it is: all of the block are to
+/// write it. Where too few of its slots are known to be free it looks for more; where there are
+/// none, nothing has happened. The block's first warp, whole.
+template <Function F, Scope S>
+GMPI_DEVICE Begun send_apart(std::uint32_t i, const Route &route, int tag, const void *data,
+                             std::uint64_t bytes) {
+  State &state = *context.peer;
+  Share &share = block_state().peer;
+  const std::uint64_t order = load_relaxed_device(route.order);
+  const std::uint32_t told = load_relaxed_device(&state.summary.told);
+  const Header header{MessageKind::eager, route.context, 0,    0, tag, bytes,
+                      common_of(order),   Form::apart,   false};
+  const unsigned long long slots = slots_of(header), end = route.next + slots;
+  if (end > route.free_until) {
+    look_behind<S>(i, route.free_until);
+    __syncwarp();
+    if (end > load_route<S>(i).free_until)
+      return Begun::nothing;
+  }
+  return_nothing<F, S>(share, false);
+  __syncwarp(); // all have looked
+  if (lane_index() == 0) {
+    share.answers = F == Function::Isend;
+    share.step = {Step::write,
+                  false,
+                  0,
+                  slots,
+                  {route.out, nullptr, route.next,
+                   static_cast<unsigned char *>(const_cast<void *>(data)), bytes, header},
+                  nullptr};
+    increase_relaxed_device(route.order, slots * one_owned);
+    note_next<S>(i, end);
+    count_call(state, bytes);
+    if (told != 0)
+      tell_progress(state);
+  }
+  return F == Function::Sendrecv ? Begun::exchanging : Begun::carrying;
+}
+
+/// Sends by the route, if that leads there, what does not go in packets: announces a long message,
+/// or has all of the block write one to another host. Else it does nothing.
+template <Function F, Scope S> GMPI_DEVICE Begun send_by_route(const Arguments &a) {
   const std::uint32_t i = static_cast<std::uint32_t>(a.dest) % Routes::most;
   const Route route = load_route<S>(i);
-  return leads_to(route, a.comm, a.dest, a.send_tag, a.send_datatype) && a.send_count > 0 &&
-                 static_cast<std::uint32_t>(a.send_count) > route.longest &&
-                 !is_local(a.send_buffer) && route.next < route.free_until
-             ? send_long_by_route<S>(i, a.comm, route.context, route.order, route.out, route.next,
-                                     a.send_tag, a.send_buffer,
-                                     static_cast<std::uint64_t>(a.send_count) * route.extent)
+  const std::uint64_t bytes = static_cast<std::uint64_t>(a.send_count) * route.extent;
+  if (!leads_to(route, a.comm, a.dest, a.send_tag, a.send_datatype) || a.send_count < 0 ||
+      is_local(a.send_buffer))
+    return Begun::nothing;
+  if (bytes > eager_bytes)
+    return F == Function::Send && route.next < route.free_until
+               ? send_long_by_route<S>(i, a.comm, route.context, route.order, route.out, route.next,
+                                       a.send_tag, a.send_buffer, bytes)
+               : Begun::nothing;
+  const bool receives = F != Function::Sendrecv ||
+                        (receives_behind(a) && static_cast<std::uint32_t>(a.source) < route.size);
+  return bytes > far_packets_bytes && route.near == 0 && receives
+             ? send_apart<F, S>(i, route, a.send_tag, a.send_buffer, bytes)
              : Begun::nothing;
 }
 
@@ -307,8 +360,8 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
   constexpr bool sends = F == Function::Send || F == Function::Isend || F == Function::Sendrecv;
   constexpr bool receives = F == Function::Recv || F == Function::Sendrecv;
   constexpr bool posts = F == Function::Irecv;
-  if (F == Function::Send && begun == Begun::nothing) {
-    begun = send_long_quickly<S>(a);
+  if (sends && begun == Begun::nothing) {
+    begun = send_by_route<F, S>(a);
     if (begun != Begun::nothing)
       return begun;
   }
@@ -393,12 +446,6 @@ constexpr bool sends_short = F == Function::Send || F == Function::Isend || F ==
 template <Function F>
 constexpr bool receives_short = F == Function::Recv || F == Function::Sendrecv;
 
-/// What is received behind an MPI_Sendrecv's message must be as MPI wants it, before that is sent.
-GMPI_DEVICE bool receives_behind(const Arguments &a) {
-  return a.recv_datatype == a.send_datatype && a.recv_count >= 0 &&
-         (a.recv_tag >= 0 || a.recv_tag == MPI_ANY_TAG);
-}
-
 /// Whether such a call may begin with send_wide_by(), by the route that its last message has taken.
 template <Function F> constexpr bool sends_wide = F == Function::Send || F == Function::Sendrecv;
 /// Begins it so, if it can; else nothing has happened, and it goes on from nothing, or left.
@@ -455,7 +502,10 @@ template <Scope S> GMPI_DEVICE Begun carry_last_step() {
   const std::uint32_t rank = thread_index(), size = block_threads();
   const bool reads = share.step.kind == Step::read, answers = share.answers;
   const unsigned long long high = share.step.high;
-  if (reads)
+  const bool in_portions = is_in_portions(t.header);
+  if (in_portions)
+    carry_portions(BlockTeam{rank == 0}, share.step, 0, high, rank, size);
+  else if (reads)
     read_packets(t, 0, high, rank, size);
   else if (!is_local(t.data))
     write_packets(t, 0, high, rank, size);
@@ -466,7 +516,7 @@ template <Scope S> GMPI_DEVICE Begun carry_last_step() {
     prepare_end<S>();
     tell_end_of_call<S>();
   }
-  if (reads)
+  if (reads && !in_portions)
     free_share(t.freed, t.first, t.first + high, rank, size);
   return answers ? Begun::answered : Begun::over;
 }
@@ -485,12 +535,7 @@ template <Scope S, class Receive> GMPI_DEVICE Begun receive_together(Receive rec
 template <Scope S> GMPI_DEVICE Begun write_and_receive(const Arguments &a) {
   constexpr Function F = Function::Sendrecv;
   Share &share = block_state().peer;
-  const Step &step = share.step;
-  if (!is_local(step.transfer.data))
-    write_share(step.transfer, 0, step.high, thread_index(), block_threads());
-  else if (thread_index() == 0)
-    write_share(step.transfer, 0, step.high, 0, 1);
-  __syncthreads();
+  write_begun(share.step);
   return receive_together<S>([&] {
     return receive_after_send<S>(*context.peer, *find_comm(a.comm), a,
                                  buffers_of(F, a, message_bytes), wants_status(a), Begun::nothing,

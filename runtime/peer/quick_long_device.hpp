@@ -75,7 +75,7 @@ GMPI_DEVICE Transfer announcement(std::uint32_t comm_context, std::uint32_t slot
               tag,
               bytes,
               after,
-              false,
+              Form::packets,
               streams};
   return t;
 }

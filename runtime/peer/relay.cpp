@@ -159,7 +159,7 @@ bool Relay::complete_sends() {
 /// Slots that have been freed have arrived: that their data has been sent, MPI says at once.
 void Relay::await_sent(Peer &peer, const RelayRecord &freed) {
   for (SendingRun &sending : peer.runs[int(RunsOf::channel)].sending)
-    if (freed.where == 0 && sending.run.first < freed.first + freed.count &&
+    if (freed.where == sending.run.channel && sending.run.first < freed.first + freed.count &&
         freed.first < sending.run.behind)
       check(PMPI_Wait(&sending.request, MPI_STATUS_IGNORE));
 }

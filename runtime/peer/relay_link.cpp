@@ -50,51 +50,64 @@ void write_packets(std::uint64_t *ring, unsigned long long first, std::uint64_t 
 }
 
 constexpr std::uint32_t wants_answer = 1u << 31;
+constexpr std::uint32_t words_for(std::size_t bytes) {
+  return static_cast<std::uint32_t>((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+}
 
 /// So much goes out together at most: it is to be read while more is on its way.
 constexpr std::size_t most_together = 2 << 20;
 constexpr unsigned long long portions_together = most_together / (portion_slots * raw_slot_bytes),
                              chunks_together = most_together / chunk_bytes;
 constexpr std::size_t ring_bytes = Shared::channel_bytes;
-
-/// The slots of portions whose data is `bytes` from the first place for it to the last.
-unsigned long long slots_of_run(std::size_t bytes) {
-  return (plain_head + bytes + raw_slot_bytes - 1) / raw_slot_bytes;
-}
+/// A message's last portion, or only one, of so much at most, is copied into the records: that is
+/// sooner done than one more MPI message.
+constexpr std::size_t most_copied = 8192;
 
 /// Where such data lies behind a channel's ring, from slot number `first` on.
-std::array<RelayRun, 2> runs_behind(std::uint64_t *ring, unsigned long long first,
-                                    std::size_t bytes) {
+std::array<RelayRun, 2> runs_behind(std::uint64_t *ring, std::uint32_t channel,
+                                    unsigned long long first, std::size_t bytes) {
   unsigned char *const begin = reinterpret_cast<unsigned char *>(ring) + ring_bytes;
   const std::size_t at = first % channel_slots * raw_slot_bytes + plain_head;
   const std::size_t before = std::min(bytes, ring_bytes - at);
-  const unsigned long long behind = first + slots_of_run(bytes);
-  return {RelayRun{begin + at, before, first, behind},
-          RelayRun{begin, bytes - before, first, behind}};
+  const unsigned long long behind = first + slots_in_portion(bytes);
+  return {RelayRun{begin + at, before, channel, first, behind},
+          RelayRun{begin, bytes - before, channel, first, behind}};
+}
+
+void copy_from(const std::array<RelayRun, 2> &runs, void *to) {
+  for (const RelayRun &run : runs)
+    to = std::copy_n(run.data, run.bytes, static_cast<unsigned char *>(to));
+}
+void copy_to(const std::array<RelayRun, 2> &runs, const void *from) {
+  auto *its = static_cast<const unsigned char *>(from);
+  for (const RelayRun &run : runs) {
+    std::copy_n(its, run.bytes, run.data);
+    its += run.bytes;
+  }
 }
 
 RelayRun run_of_chunks(std::uint64_t *ring, unsigned long long first, std::size_t bytes) {
-  return {chunk_at(ring, first), bytes, first, first + chunks_for(bytes)};
+  return {chunk_at(ring, first), bytes, 0, first, first + chunks_for(bytes)};
 }
 constexpr std::size_t chunks_freed_bytes = stream_chunks * sizeof(std::uint32_t);
 
 } // namespace
 
 std::size_t RelayLink::bytes() {
-  return 6 * ring_bytes + 4 * Shared::freed_bytes + 2 * (chunk_ring_bytes + chunks_freed_bytes) +
+  return 8 * ring_bytes + 4 * Shared::freed_bytes + 2 * (chunk_ring_bytes + chunks_freed_bytes) +
          Shared::acks_bytes;
 }
 
 RelayLink::RelayLink(unsigned char *memory, std::uint64_t *far_acks, std::uint64_t *far_news)
     : far_acks_(far_acks), far_news_(far_news) {
   auto take = [&](std::size_t bytes) { return std::exchange(memory, memory + bytes); };
-  auto ring = [&](const End &end) { // long messages' data goes through the common channel
-    return reinterpret_cast<std::uint64_t *>(take(is_owned(end) ? ring_bytes : 2 * ring_bytes));
+  auto ring = [&] { // and the memory behind it
+    return reinterpret_cast<std::uint64_t *>(take(2 * ring_bytes));
   };
   auto freed = [&] { return reinterpret_cast<std::uint32_t *>(take(Shared::freed_bytes)); };
   for (End &end : ends_) {
-    end.channel.out = ring(end);
-    end.channel.in = ring(end);
+    end.channel.out = ring();
+    end.channel.in = ring();
     end.channel.out_freed = freed();
     end.channel.in_freed = freed();
     end.told.resize(channel_slots);
@@ -127,8 +140,9 @@ bool RelayLink::collect_messages(End &end, RelayOutbox &outbox) {
     if (!copy_packets(end.channel.out, end.next, header_packets, words))
       break;
     const Header header = unpack_header(words[0], words[1], words[2]);
-    if (header.kind == MessageKind::data) {
+    if (is_in_portions(header)) {
       end.portions.push_back({end.next, header});
+      counts_.messages += header.kind == MessageKind::eager;
       counts_.bytes += header.bytes;
       any |= collect_portions(end, end.portions.back(), outbox);
     } else if (!collect_message(end, header, outbox)) {
@@ -160,7 +174,7 @@ bool RelayLink::collect_message(End &end, const Header &header, RelayOutbox &out
 
 bool RelayLink::collect_portions(End &end, Portions &portions, RelayOutbox &outbox) {
   const Header &header = portions.header;
-  const unsigned long long all = portions.slots();
+  const unsigned long long all = portions.slots(), each = slots_of_portion(header);
   auto is_there = [&](unsigned long long low) {
     const unsigned long long slot = portions.first + low;
     std::uint64_t word;
@@ -168,26 +182,35 @@ bool RelayLink::collect_portions(End &end, Portions &portions, RelayOutbox &outb
            load_packet<__ATOMIC_ACQUIRE>(packet_at(end.channel.out, slot, 0), lap_of(slot), word);
   };
   bool any = false;
-  while (portions.collected != all && outbox.takes_runs(RunsOf::channel)) {
+  while (portions.collected != all) {
     const unsigned long long low = portions.collected;
     unsigned long long last = low;
     while (last - low < portions_together * portion_slots && is_there(last))
-      last += portion_slots;
+      last += each;
+    if (last == low)
+      break;
+    last -= each;
+    const std::size_t bytes = (last - low) * raw_slot_bytes + portion_bytes(header, last);
+    const bool copies = bytes <= most_copied;
+    if (!copies && !outbox.takes_runs(RunsOf::channel))
+      break;
     const std::uint32_t packets = low == 0 ? header_packets : 1;
-    std::uint64_t *words = last == low ? nullptr : outbox.room(packets);
+    const std::uint32_t count = packets + (copies ? words_for(bytes) : 0);
+    std::uint64_t *words = outbox.room(count);
     if (words == nullptr)
       break;
     for (std::uint32_t p = 0; p < packets; ++p)
       words[p] = pack_header(header, p);
-    last -= portion_slots;
-    const std::size_t bytes = (last - low) * raw_slot_bytes + portion_bytes(header.bytes, last);
     const unsigned long long first = portions.first + low;
-    outbox.add(
-        {RelayRecord::portions, is_owned(end), first, packets, static_cast<std::uint32_t>(bytes)});
-    for (const RelayRun &run : runs_behind(end.channel.out, first, bytes))
-      if (run.bytes != 0)
+    const auto runs = runs_behind(end.channel.out, is_owned(end), first, bytes);
+    if (copies)
+      copy_from(runs, words + packets);
+    outbox.add({copies ? RelayRecord::portion : RelayRecord::portions, is_owned(end), first, count,
+                static_cast<std::uint32_t>(bytes)});
+    for (const RelayRun &run : runs)
+      if (run.bytes != 0 && !copies)
         outbox.add_run(RunsOf::channel, run);
-    portions.collected = std::min(all, last + portion_slots);
+    portions.collected = std::min(all, last + each);
     any = true;
   }
   return any;
@@ -332,15 +355,27 @@ void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
   }
   if (record.what == RelayRecord::portions)
     return deliver_portions(end, record, data);
+  if (record.what == RelayRecord::portion)
+    return deliver_portion(end, record, data);
   if ((record.more & wants_answer) != 0)
     awaited_.push_back({record.more >> 16 & (max_requests - 1), record.more & 0xffff});
   write_packets(end.channel.in, record.first, record.count, data);
   note_delivered(end, record.first + (record.count + slot_packets - 1) / slot_packets);
 }
 
+void RelayLink::deliver_portion(End &end, RelayRecord record, const std::uint64_t *words) {
+  record.count -= words_for(record.more);
+  copy_to(runs_behind(end.channel.in, record.where, record.first, record.more),
+          words + record.count);
+  deliver_portions(end, record, words);
+}
+
 void RelayLink::deliver_portions(End &end, const RelayRecord &record, const std::uint64_t *header) {
-  const unsigned long long behind = record.first + slots_of_run(record.more);
-  for (unsigned long long first = record.first; first < behind; first += portion_slots)
+  const unsigned long long slots = slots_in_portion<std::size_t>(record.more);
+  const unsigned long long behind = record.first + slots;
+  const bool is_one = unpack_header(header[0], 0, 0).kind == MessageKind::eager;
+  for (unsigned long long first = record.first; first < behind;
+       first += is_one ? slots : portion_slots)
     for (std::uint32_t p = first == record.first ? record.count : 1; p-- > 0;)
       store_packet<__ATOMIC_RELEASE>(packet_at(end.channel.in, first, p), header[p], lap_of(first));
   note_delivered(end, behind);
@@ -349,7 +384,7 @@ void RelayLink::deliver_portions(End &end, const RelayRecord &record, const std:
 std::array<RelayRun, 2> RelayLink::runs_of(const RelayRecord &record) const {
   if (record.what == RelayRecord::chunks)
     return {run_of_chunks(stream_.in, record.first, record.more), RelayRun{}};
-  return runs_behind(ends_[record.where].channel.in, record.first, record.more);
+  return runs_behind(ends_[record.where].channel.in, record.where, record.first, record.more);
 }
 
 /// All slots before `behind` may have been, that is.

@@ -14,10 +14,11 @@
 //   when it has been read, so no later message finds it there.
 // A message's header and what follows it go out as soon as each is there, whether what was before
 // it is or not, as long as the header before it is: so far a receiver's kernels see, too.
-// The data of long messages is not looked at here: it lies behind the common channel's rings, or in
-// the stream's, in runs that go from one rank's memory straight to the other's. What is there while
-// others are on their way goes out together. A stream's chunk is free again at the sender when it
-// has been sent, and may be received when the receiver has freed it there.
+// The data of what takes more than a slot is not looked at here: it lies behind the channels'
+// rings, or in the stream's, in runs that go from one rank's memory straight to the other's, but
+// for a few KiB, which are copied. What is there while others are on their way goes out together. A
+// stream's chunk is free again at the sender when it has been sent, and may be received when the
+// receiver has freed it there.
 #pragma once
 
 #include "host_packets.hpp"
@@ -58,7 +59,7 @@ public:
   const Counts &counts() const { return counts_; }
 
 private:
-  /// A long message's data, portion by portion.
+  /// A message's data, portion by portion.
   struct Portions {
     unsigned long long first; ///< slot number
     Header header;
@@ -83,6 +84,7 @@ private:
   bool collect_message(End &end, const Header &header, RelayOutbox &outbox);
   bool collect_portions(End &end, Portions &portions, RelayOutbox &outbox);
   void deliver_portions(End &end, const RelayRecord &record, const std::uint64_t *header);
+  void deliver_portion(End &end, RelayRecord record, const std::uint64_t *words);
   void deliver_chunks(const RelayRecord &record);
   void note_delivered(End &end, unsigned long long behind);
   bool collect_freed(End &end, RelayOutbox &outbox);

@@ -21,6 +21,7 @@ struct RelayRecord {
   enum What : std::uint32_t {
     packets,  ///< of the channel `where` (1: the owned one) from slot number `first` on
     portions, ///< of it, from there on, whose data is `more` bytes of runs; its first packets
+    portion,  ///< the same of one, whose data follows these packets
     chunks,   ///< of the stream, from number `first` on: `more` bytes in a run
     freed,    ///< `count` slots of it
     match,    ///< the answer to request `where`, in its use `first`: one word, or both
@@ -59,6 +60,7 @@ struct RelayMessage {
 struct RelayRun {
   unsigned char *data;
   std::size_t bytes;
+  std::uint32_t channel; ///< 1: the owned one
   unsigned long long first, behind;
 };
 enum class RunsOf { channel, stream };

@@ -134,10 +134,10 @@ GMPI_NOINLINE void own_channel(State &state, Routes &routes, std::uint32_t i, co
   route.dest = dest;
   route.datatype = datatype;
   route.extent = extent;
-  route.longest = eager_bytes / extent;
+  route.near = peer < state.near_peers;
+  route.longest = (route.near != 0 ? eager_bytes : far_packets_bytes) / extent;
   route.context = comm.context;
   route.size = static_cast<std::uint32_t>(comm.size);
-  route.near = peer < state.near_peers;
   store_route<S>(routes.route[i], route);
 }
 

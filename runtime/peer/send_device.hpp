@@ -137,18 +137,41 @@ GMPI_OUT_OF_LINE void use_slots(State &state, const Comm &comm, std::uint32_t pe
 
 GMPI_DEVICE Header header_of(const Comm &comm, int tag, unsigned long long bytes,
                              bool synchronous) {
-  MessageKind kind = bytes > eager_bytes ? MessageKind::announced
-                     : synchronous       ? MessageKind::synchronous
-                                         : MessageKind::eager;
-  return {kind, comm.context, 0, 0, tag, bytes, 0, false, false};
+  const MessageKind kind = bytes > eager_bytes ? MessageKind::announced
+                           : synchronous       ? MessageKind::synchronous
+                                               : MessageKind::eager;
+  return {kind, comm.context, 0, 0, tag, bytes, 0, Form::packets, false};
+}
+/// The same, with its form: to a rank on another host.
+GMPI_DEVICE Header header_to(const State &state, const Comm &comm, std::uint32_t peer, int tag,
+                             const void *data, unsigned long long bytes, bool synchronous) {
+  Header header = header_of(comm, tag, bytes, synchronous);
+  if (peer >= state.near_peers && header.kind == MessageKind::eager && bytes > far_packets_bytes &&
+      !is_local(data))
+    header.form = Form::apart;
+  return header;
+}
+
+/// All of a block, in whose number none is missing, write the message that has been begun. They
+/// have met when it returns.
+GMPI_OUT_OF_LINE void write_begun(const Step &step) {
+  const Transfer &t = step.transfer;
+  const std::uint32_t rank = thread_index(), size = block_threads();
+  if (is_in_portions(t.header))
+    return carry_portions(BlockTeam{rank == 0}, step, 0, step.high, rank, size);
+  if (!is_local(t.data))
+    write_share(t, 0, step.high, rank, size);
+  else if (rank == 0) // its own
+    write_share(t, 0, step.high, 0, 1);
+  __syncthreads();
 }
 
 /// One thread takes the message's slots and says what its team does at once.
 GMPI_OUT_OF_LINE void begin_send(State &state, const Comm &comm, int dest, int tag,
                                  const void *data, unsigned long long bytes, bool synchronous,
                                  bool nonblocking, Share &shared, std::uint32_t own = no_slot) {
-  Header header = header_of(comm, tag, bytes, synchronous);
   std::uint32_t peer = comm.peer_of[dest];
+  Header header = header_to(state, comm, peer, tag, data, bytes, synchronous);
   unsigned long long slots = slots_of(header);
   if (header.kind != MessageKind::eager)
     shared.request = own != no_slot ? own : acquire_slot(context);

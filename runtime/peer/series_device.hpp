@@ -453,7 +453,8 @@ template <bool with_long> GMPI_DEVICE bool find_places(const Series &series, Pla
   places.is_last = same >> lane == 1;
   return !places.sends ||
          (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
-          places.first + places.slots <= route.free_until && (!announces || route.near != 0));
+          places.first + places.slots <= route.free_until &&
+          (announces ? route.near != 0 : static_cast<std::uint32_t>(call.count) <= route.longest));
 }
 
 /// What a packet of such a message's header says.
@@ -704,7 +705,7 @@ GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
       begun == Begun::spanning ? write_span<Scope::grid, false>() : write_span<Scope::grid, true>();
       tell_of_span();
     } else if (begun == Begun::exchanging) {
-      write_share(share.step.transfer, 0, share.step.high, thread_index(), block_threads());
+      write_begun(share.step);
     }
     team.sync();
     if (team.leads()) {

@@ -133,7 +133,7 @@ struct FoundMessage {
     its.header.context = of_lane(header.context, lane);
     its.header.kind = static_cast<MessageKind>(of_lane(static_cast<int>(header.kind), lane));
     its.header.bytes = of_lane(header.bytes, lane);
-    its.header.dense = of_lane(static_cast<int>(header.dense), lane) != 0;
+    its.header.form = static_cast<Form>(of_lane(static_cast<int>(header.form), lane));
     its.header.request = static_cast<std::uint16_t>(of_lane(int(header.request), lane));
     its.header.serial = static_cast<std::uint16_t>(of_lane(int(header.serial), lane));
     return its;
@@ -149,7 +149,7 @@ GMPI_DEVICE bool take_front(State &state, LeftCall &call, const FoundMessage &fo
   call.ring = found.ring;
   call.first = found.slot;
   call.carried = bytes;
-  call.dense = found.header.dense;
+  call.dense = found.header.form == Form::dense;
   call.received.channel = found.channel;
   call.tag = found.header.tag;
   call.over = true;
@@ -236,7 +236,8 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
     const auto may_take = [&](const Header &header) {
       return is_open && wanted.is(header, peer) && header.bytes <= room &&
              (header.kind == MessageKind::eager
-                  ? !is_wide(header) && (!header.dense || is_in_eights(call.data))
+                  ? !is_wide(header) && (header.form == Form::packets ||
+                                         (header.form == Form::dense && is_in_eights(call.data)))
                   : with_long && header.kind == MessageKind::announced);
     };
     // They are there as far as each begins where the one before it ends.

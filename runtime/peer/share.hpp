@@ -41,6 +41,10 @@ struct LongCall {
   bool want_status;
 };
 
+/// How all blocks of a grid carry a span: the last two are long messages, of which `first` says the
+/// first bundle, or chunk.
+enum class SpanWay : std::uint32_t { packets, dense, apart, near_stream, far_stream };
+
 /// A short message that all of a block write, or whose data they read: see span_device.hpp. Or one
 /// that all blocks of a grid do.
 struct Span {
@@ -55,9 +59,9 @@ struct Span {
   std::uint32_t peer;               ///< of one that is read: whose channels are held
   unsigned long long common, owned; ///< and how far they are read then
   std::uint32_t told;               ///< when it has been written: waits that the proxy knows of
-  bool dense, reads, streams; ///< of one that all blocks of a grid carry; the last is a long one,
-                              ///< and `first` its first bundle or, where it is not dense, chunk
-  std::uint16_t serial;       ///< the same, as its header says
+  SpanWay way;                      ///< of one that all blocks of a grid carry
+  bool reads;
+  std::uint16_t serial; ///< of a wide one, as its header says
 };
 
 /// A message that a block's first warp has found, while it holds its channels.

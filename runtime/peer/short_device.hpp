@@ -561,8 +561,8 @@ GMPI_DEVICE bool receives_in_rows(int source, const void *data, int count) {
   return (room > warp_bytes) & (room <= rows_bytes) & is_in_eights(data);
 }
 
-/// Has all blocks of the grid read the wide message that has arrived by a channel from `source`,
-/// and gives the channels back. `then`: over, or answered. Lane 0.
+/// Has all blocks of the grid read the message that has arrived by a channel from `source`, and
+/// gives the channels back. `then`: over, or answered. Lane 0.
 GMPI_DEVICE void read_wide(State &state, std::uint32_t peer, int source, std::uint64_t *ring,
                            std::uint32_t *freed, const Arrived &arrived, void *data,
                            bool want_status, Begun then) {
@@ -577,19 +577,48 @@ GMPI_DEVICE void read_wide(State &state, std::uint32_t peer, int source, std::ui
   tell_to_read(block, ring, freed, slot, data, header, peer, then);
   let_channels_go(state, peer, behind);
 }
-/// Has all blocks of the grid read the message that receive_short() has found, if it is a wide one,
-/// and what is to be received. Returns sharing then; else found, as it is. The same warp.
+/// The same, all of the block, as a step. Lane 0.
+template <Scope S>
+GMPI_DEVICE void read_as_step(const Source &known, const Arrived &arrived, void *data,
+                              bool want_status) {
+  Share &share = block_state().peer;
+  const Header &header = arrived.header;
+  const bool by_owned = arrived.channel >= max_peers;
+  Position at{arrived.common, arrived.owned};
+  const unsigned long long slot = at.in(arrived.channel), slots = slots_of(header);
+  if (want_status)
+    note_short<S>(share, known.source, header.tag, static_cast<std::uint32_t>(header.bytes));
+  share.answers = want_status;
+  share.step = {Step::read,
+                false,
+                0,
+                slots,
+                {known.in[by_owned], known.freed[by_owned], slot,
+                 static_cast<unsigned char *>(data), header.bytes, header},
+                nullptr};
+  at.move(arrived.channel, slot + slots);
+  let_channels_go(*context.peer, known.peer, at);
+}
+
+/// Whether the message that receive_short() has found is one to take.
+GMPI_DEVICE bool is_found_for(const Source &known, MPI_Comm comm, int source, int tag, int count) {
+  const Header &header = block_state().peer.arrived.header;
+  return known.comm == comm && known.source == source && header.context == known.context &&
+         (tag == MPI_ANY_TAG || tag == header.tag) &&
+         header.bytes <= std::uint64_t(static_cast<std::uint32_t>(count)) * known.extent;
+}
+/// Has all blocks of the grid read it, if it is to be taken, and a wide one. Returns sharing then;
+/// else found, as it is. The same warp.
 GMPI_DEVICE Begun read_wide_found(MPI_Comm comm, int source, int tag, void *data, int count,
                                   bool want_status) {
-  BlockState &block = block_state();
-  const Source &known = block.sources[static_cast<std::uint32_t>(source) % Source::most];
-  const Arrived &arrived = block.peer.arrived;
-  const Header &header = arrived.header;
-  if (!is_wide(header) || known.comm != comm || known.source != source ||
-      header.context != known.context || (tag != MPI_ANY_TAG && tag != header.tag) ||
-      header.bytes > std::uint64_t(static_cast<std::uint32_t>(count)) * known.extent ||
+  const Source &known = block_state().sources[static_cast<std::uint32_t>(source) % Source::most];
+  Arrived arrived = block_state().peer.arrived;
+  Header &header = arrived.header;
+  if (!is_wide(header) || !is_found_for(known, comm, source, tag, count) ||
       !is_for_all(data, header) || !can_carry_together(header.bytes))
     return Begun::found;
+  if (header.form != Form::dense)
+    header.form = Form::packets; // as it is: so the compiler knows
   if (lane_index() == 0) {
     const bool by_owned = arrived.channel >= max_peers;
     note_taken(*known.its, source, {arrived.common, arrived.owned}, arrived.channel, header);
@@ -598,6 +627,33 @@ GMPI_DEVICE Begun read_wide_found(MPI_Comm comm, int source, int tag, void *data
   }
   __syncwarp();
   return Begun::sharing;
+}
+/// The same of one that comes as it is, from another host: all blocks of the grid, or all of the
+/// block. Returns sharing, or carrying, then.
+template <Scope S>
+GMPI_DEVICE Begun read_apart_found(MPI_Comm comm, int source, int tag, void *data, int count,
+                                   bool want_status) {
+  const Source &known = block_state().sources[static_cast<std::uint32_t>(source) % Source::most];
+  const Arrived &arrived = block_state().peer.arrived;
+  const Header &header = arrived.header;
+  if (header.form != Form::apart || is_local(data) ||
+      !is_found_for(known, comm, source, tag, count))
+    return Begun::found;
+  const bool shares = S == Scope::grid && header.bytes >= least_read_together && !is_shared(data) &&
+                      can_carry_together(header.bytes);
+  if (lane_index() == 0) {
+    const bool by_owned = arrived.channel >= max_peers;
+    note_taken(*known.its, source, {arrived.common, arrived.owned}, arrived.channel, header);
+    if (shares) {
+      acquire_system();
+      read_wide(*context.peer, known.peer, source, known.in[by_owned], known.freed[by_owned],
+                arrived, data, want_status, want_status ? Begun::answered : Begun::over);
+    } else {
+      read_as_step<S>(known, arrived, data, want_status);
+    }
+  }
+  __syncwarp();
+  return shares ? Begun::sharing : Begun::carrying;
 }
 
 } // namespace gmpi::device::peer

@@ -199,32 +199,35 @@ GMPI_DEVICE void carry_packets(SpanWindow window, std::uint32_t rank, std::uint3
   }
 }
 
-/// Looks whether slots behind those that a route's messages may take are free, too, where there are
-/// few of these: the next messages find some. A warp, whole.
-template <Scope S> GMPI_DEVICE void look_ahead(const Span &span) {
-  constexpr std::uint32_t few = 3 * slots_for(eager_bytes), at_once = 4;
-  const unsigned long long known = span.free_until;
-  if (known - span.first >= few)
-    return;
+/// Looks whether slots of route `i` from number `known` on are free, too. A warp, whole.
+template <Scope S> GMPI_DEVICE void look_behind(std::uint32_t i, unsigned long long known) {
+  constexpr std::uint32_t at_once = 4;
   const std::uint32_t lane = lane_index();
   const Routes &routes = routes_of<S>();
-  const std::uint32_t channel = routes.channel[span.route];
+  const std::uint32_t channel = routes.channel[i];
   const std::uint32_t *const freed = context.peer->channels[channel].out_freed;
   bool free[at_once];
   GMPI_UNROLL
-  for (std::uint32_t i = 0; i < at_once; ++i)
-    free[i] = is_free(freed, known + i * 32 + lane);
+  for (std::uint32_t k = 0; k < at_once; ++k)
+    free[k] = is_free(freed, known + k * 32 + lane);
   std::uint32_t more = 0;
   GMPI_UNROLL
-  for (std::uint32_t i = 0; i < at_once; ++i) {
-    const unsigned taken = ~__ballot_sync(whole_warp, free[i]);
-    if (more == i * 32)
+  for (std::uint32_t k = 0; k < at_once; ++k) {
+    const unsigned taken = ~__ballot_sync(whole_warp, free[k]);
+    if (more == k * 32)
       more += taken != 0 ? static_cast<std::uint32_t>(__ffs(static_cast<int>(taken))) - 1 : 32;
   }
   if (lane == 0 && more != 0) {
-    note_free_until<S>(span.route, known + more);
+    note_free_until<S>(i, known + more);
     atomicMax(&context.peer->sending[channel].free_until, known + more);
   }
+}
+/// The same where few are known to be free behind those that a message takes: the next messages
+/// find some.
+template <Scope S> GMPI_DEVICE void look_ahead(const Span &span) {
+  constexpr std::uint32_t few = 3 * slots_for(eager_bytes);
+  if (span.free_until - span.first < few)
+    look_behind<S>(span.route, span.free_until);
 }
 
 /// Ends a call that has sent a message. Lane 0.

@@ -45,7 +45,7 @@ GMPI_DEVICE void read_as_warp(const Channel &channel, unsigned long long next, c
                               const Packet &packet, unsigned char *to, unsigned long long room) {
   const std::uint32_t lane = lane_index();
   const Transfer t{channel.in, channel.in_freed, next, to, room, header};
-  if (packets_of(header) > 32) {
+  if (header.bytes > warp_bytes) {
     read_share(t, 0, slots_of(header), lane, 32);
   } else {
     const unsigned long long at = (lane - header_packets) * packet_bytes, bytes = t.readable();
@@ -176,7 +176,7 @@ GMPI_OUT_OF_LINE bool carries_on_as_warp(State &state, std::uint32_t index) {
   bool reads = false;
   if (lane == 0) {
     const Header &header = request.header;
-    reads = state_of(request) == RequestState::receiving && !is_data(header.kind) &&
+    reads = state_of(request) == RequestState::receiving && header.kind != MessageKind::data &&
             header.bytes <= short_bytes && !is_local(request.data);
   }
   if (!__any_sync(whole_warp, reads))
@@ -287,7 +287,7 @@ GMPI_DEVICE bool claim_read(State &state, std::uint32_t index, Copies::Copy &cop
     return false;
   const bool can =
       load_relaxed_device(&request.state) == static_cast<std::uint32_t>(RequestState::receiving) &&
-      !is_data(request.header.kind) && !request.own;
+      request.header.kind != MessageKind::data && !request.own;
   if (!can)
     atomicExch(&request.busy, 0u); // nothing has been written
   copy = {nullptr, nullptr, request.header.bytes, index, false};

@@ -1,6 +1,6 @@
 // Wide messages: eager ones that are longer than what one block carries, up to wide_bytes, written
-// by all blocks of a grid together; and read by all blocks of one. Streams (streams_device.hpp) are
-// told of and ended likewise.
+// by all blocks of a grid together; and read by all blocks of one. Streams (streams_device.hpp),
+// and shorter messages from other hosts, are told of and ended likewise.
 //
 // Invariant: the block that makes the grid's call tells the others what is to be carried, in
 // packets that show the command's round, so that nothing guards them; it is the same for each, but
@@ -35,7 +35,7 @@ GMPI_DEVICE bool is_for_all(const void *data, std::uint64_t bytes) {
 }
 /// The same of a message that is to be read.
 GMPI_DEVICE bool is_for_all(const void *data, const Header &header) {
-  return is_for_all(data, header.bytes) && (!header.dense || is_in_eights(data));
+  return is_for_all(data, header.bytes) && (header.form != Form::dense || is_in_eights(data));
 }
 
 // --- telling the other blocks ---
@@ -50,22 +50,24 @@ GMPI_DEVICE void tell_wide(BlockState &block) {
   const std::uint64_t round = std::uint64_t(told_round(block.round + 1)) << 32;
   store_whole(launch.told[0], reinterpret_cast<std::uint64_t>(span.ring), round | span.bytes);
   store_whole(launch.told[1], reinterpret_cast<std::uint64_t>(span.data),
-              round | std::uint64_t(span.dense) | std::uint64_t(span.reads) << 1 |
-                  std::uint64_t(span.streams) << 2 | std::uint64_t(span.then) << 3);
+              round | std::uint64_t(span.reads) | std::uint64_t(span.way) << 1 |
+                  std::uint64_t(span.then) << 4);
   store_whole(launch.told[2], span.first, round | span.peer);
   give_command(block, GridCommand::carry);
 }
 
-/// Has all blocks read a wide message, from slot number `slot` of a channel on, which is nobody
-/// else's any more. `then`: over, or answered. Lane 0 of the block that makes the call.
+/// Has all blocks read a message, wide or from another host, from slot number `slot` of a channel
+/// on, which is nobody else's any more. `then`: over, or answered. Lane 0 of the block that makes
+/// the call.
 GMPI_DEVICE void tell_to_read(BlockState &block, std::uint64_t *ring, std::uint32_t *freed,
                               unsigned long long slot, void *data, const Header &header,
                               std::uint32_t peer, Begun then) {
   note_span(ring, freed, slot, data, static_cast<std::uint32_t>(header.bytes), peer, {}, then);
   Span &span = block.peer.span;
-  span.dense = header.dense;
+  span.way = header.form == Form::packets ? SpanWay::packets
+             : header.form == Form::dense ? SpanWay::dense
+                                          : SpanWay::apart;
   span.reads = true;
-  span.streams = false;
   span.serial = header.serial;
   tell_wide(block);
 }
@@ -124,8 +126,8 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
     span.data = static_cast<unsigned char *>(const_cast<void *>(data));
     span.first = route.next;
     span.bytes = static_cast<std::uint32_t>(bytes);
-    span.dense = dense;
-    span.reads = span.streams = false;
+    span.way = dense ? SpanWay::dense : SpanWay::packets;
+    span.reads = false;
     span.peer = peer;
     span.then = then;
     span.route = i;
@@ -133,8 +135,15 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
     span.told = told;
     tell_wide(block_state());
   }
-  const Header header{MessageKind::eager, route.context, 0,    use.serial(), tag, bytes,
-                      common_of(order),   dense,         false};
+  const Header header{MessageKind::eager,
+                      route.context,
+                      0,
+                      use.serial(),
+                      tag,
+                      bytes,
+                      common_of(order),
+                      dense ? Form::dense : Form::packets,
+                      false};
   if (lane < header_packets)
     store_packet(packet_at(route.out, route.next, lane), pack_header(header, lane),
                  lap_of(route.next));
@@ -183,8 +192,7 @@ GMPI_DEVICE void tell_to_stream(BlockState &block, bool reads, std::uint32_t pee
   note_span(nullptr, nullptr, first, data, static_cast<std::uint32_t>(bytes), peer, {}, then);
   Span &span = block.peer.span;
   span.reads = reads;
-  span.streams = true;
-  span.dense = peer < context.peer->near_peers;
+  span.way = peer < context.peer->near_peers ? SpanWay::near_stream : SpanWay::far_stream;
   span.told = 0;
   tell_wide(block);
 }
@@ -197,6 +205,8 @@ GMPI_DEVICE void begin_to_stream(State &state, std::uint32_t peer, void *data, s
 
 // --- carrying, all blocks ---
 
+GMPI_DEVICE bool is_dense(const Span &span) { return span.way == SpanWay::dense; }
+
 /// This block's part of block.peer.span, all of it: a warp a bundle, block by block.
 template <bool reads> GMPI_DEVICE void carry_part(const Span &span) {
   const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
@@ -205,7 +215,7 @@ template <bool reads> GMPI_DEVICE void carry_part(const Span &span) {
   if (warp >= warps)
     return;
   const SpanWindow window(span);
-  if (span.dense)
+  if (is_dense(span))
     carry_packets<true, reads>(window, rank, blocks * warps * 32, [] {});
   else
     carry_packets<false, reads>(window, rank, blocks * warps * 32, [] {});
@@ -218,7 +228,7 @@ GMPI_DEVICE void look_far_ahead(const Span &span) {
   const std::uint32_t lane = lane_index();
   const std::uint32_t channel = routes_of<Scope::grid>().channel[span.route];
   const std::uint32_t *const freed = context.peer->channels[channel].out_freed;
-  const unsigned long long end = span.first + 3 * slots_for(span.bytes, span.dense);
+  const unsigned long long end = span.first + 3 * slots_for(span.bytes, is_dense(span));
   unsigned long long known = span.free_until;
   bool more = true;
   GMPI_NO_UNROLL
@@ -272,47 +282,79 @@ GMPI_NOINLINE Begun carry_wide() {
   }
   __syncthreads();
   if (leads && reads)
-    free_share(span.freed, span.first, span.first + slots_for(span.bytes, span.dense),
+    free_share(span.freed, span.first, span.first + slots_for(span.bytes, is_dense(span)),
                thread_index(), block_threads());
   return !leads && then == Begun::answered ? Begun::made : then;
 }
 
-/// The end of a stream, when this block has carried its part. Returns over, or answered, or made.
-GMPI_DEVICE Begun end_stream() {
+/// The end of a call that is over when all blocks have carried block.peer.span, and this one its
+/// part. Returns over, or answered, or made.
+GMPI_DEVICE Begun end_together() {
   BlockState &block = block_state();
   const Span &span = block.peer.span;
-  const bool leads = block.command == GridCommand::lead, reads = span.reads;
+  const bool leads = block.command == GridCommand::lead;
   const Begun then = span.then;
   __syncthreads();
   if (thread_index() == 0) {
-    reads ? meet_blocks(block) : meet_blocks<false>(block);
+    span.reads ? meet_blocks(block) : meet_blocks<false>(block);
     if (leads)
       block.living_blocks = 1; // nobody is left to be told of the end
-    if (leads && reads)
-      store_release_device(&context.peer->stream_busy[span.peer], 0);
   }
   __syncthreads();
   return !leads && then == Begun::answered ? Begun::made : then;
 }
+/// The same of a stream.
+GMPI_DEVICE Begun end_stream() {
+  const BlockState &block = block_state();
+  const Begun begun = end_together();
+  if (thread_index() == 0 && block.command == GridCommand::lead && block.peer.span.reads)
+    store_release_device(&context.peer->stream_busy[block.peer.span.peer], 0);
+  return begun;
+}
 
-/// The same of a stream. Returns as end_stream() does.
+/// A stream between GPUs of one host.
 GMPI_NOINLINE Begun carry_near_stream() {
   const Span &span = block_state().peer.span;
   span.reads ? carry_stream_part<true>(span) : carry_stream_part<false>(span);
   return end_stream();
 }
-GMPI_NOINLINE Begun carry_far_stream() {
+/// So long a message from another host is read by all blocks: one has no more than 8 KiB on its way
+/// from the host's memory, and the others are to be told, and to meet.
+constexpr std::uint32_t least_read_together = 16384;
+/// This block's part of one, of which the header has been acquired.
+GMPI_DEVICE void read_apart_part(const Span &span) {
+  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
+  const std::uint32_t blocks = grid_blocks();
+  const std::uint32_t rank = (warp * blocks + block_index()) * 32 + lane_index();
+  if (warp >= warps || rank * sizeof(uint4) >= span.bytes)
+    return;
+  const Header header{MessageKind::eager, 0, 0, 0, 0, span.bytes, 0, Form::apart, false};
+  const Transfer t{span.ring, span.freed, span.first, span.data, span.bytes, header};
+  acquire_system();
+  read_portion(t, Portion(t, 0), rank, blocks * warps * 32);
+}
+
+/// What goes by way of the hosts.
+GMPI_NOINLINE Begun carry_far() {
   const Span &span = block_state().peer.span;
-  span.reads ? carry_far_stream_part<true>(span) : carry_far_stream_part<false>(span);
-  return end_stream();
+  if (span.way == SpanWay::far_stream) {
+    span.reads ? carry_far_stream_part<true>(span) : carry_far_stream_part<false>(span);
+    return end_stream();
+  }
+  read_apart_part(span);
+  const Begun begun = end_together();
+  if (block_state().command == GridCommand::lead)
+    free_share(span.freed, span.first, span.first + slots_in_portion(span.bytes), thread_index(),
+               block_threads());
+  return begun;
 }
 GMPI_DEVICE Begun carry_stream() {
-  return block_state().peer.span.dense ? carry_near_stream() : carry_far_stream();
+  return block_state().peer.span.way == SpanWay::near_stream ? carry_near_stream() : carry_far();
 }
 
 /// All of a block, whichever of the grid's, carry what block.peer.span says, as these do.
 GMPI_DEVICE Begun carry_with_grid() {
-  return block_state().peer.span.streams ? carry_stream() : carry_wide();
+  return block_state().peer.span.way <= SpanWay::dense ? carry_wide() : carry_stream();
 }
 
 } // namespace gmpi::device::peer

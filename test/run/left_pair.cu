@@ -4,6 +4,7 @@
 // long.
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %ranks 2 %t
 // RUN: env GMPI_PEER=1 not %mpiexec -n 2 %t truncates 2>&1 | FileCheck %s
 #include "Inputs/messages.h"
 

@@ -4,6 +4,7 @@
 // RUN: %gmpicxx %s -o %t
 // RUN: %mpiexec -n 2 %t
 // RUN: env GMPI_PEER=1 %ranks 1-4 %t
+// RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %ranks 2 %t
 // RUN: env GMPI_STATS=1 GMPI_PEER=1 %mpiexec -n 2 %t short 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: env GMPI_PEER=1 not %mpiexec -n 2 %t truncates 2>&1 | FileCheck %s --check-prefix=TRUNCATES
 // RUN: env GMPI_STALL=1 GMPI_PEER=1 not %mpiexec -n 2 %t hangs 2>&1 | FileCheck %s --check-prefix=HANGS

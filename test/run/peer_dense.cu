@@ -133,11 +133,19 @@ __global__ void grids(Dense d, int rank) {
       if (d.in[to + k] != pattern(i + 1 - rank, k))
         atomicAdd(d.wrong, 1);
     if (rank == 0) {
+      MPI_Status status;
+      int count = -1;
       MPI_Send(d.in + to, bytes, MPI_BYTE, 1, 6, MPI_COMM_WORLD);
-      MPI_Recv(d.in + to, room - to, MPI_BYTE, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Recv(d.in + to, room - to, MPI_BYTE, 1, 7, MPI_COMM_WORLD, &status);
+      MPI_Get_count(&status, MPI_BYTE, &count);
+      if (count != bytes || status.MPI_SOURCE != 1 || status.MPI_TAG != 7)
+        atomicAdd(d.wrong, 1);
     } else {
+      MPI_Request request;
       MPI_Recv(d.out + from, bytes, MPI_BYTE, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Send(d.out + from, bytes, MPI_BYTE, 0, 7, MPI_COMM_WORLD);
+      MPI_Isend(d.out + from, bytes, MPI_BYTE, 0, 7, MPI_COMM_WORLD, &request);
+      __syncthreads(); // so it is not left to the wait
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     const unsigned char *back = rank == 0 ? d.in + to : d.out + from;
     for (int k = thread; k < bytes; k += threads)

@@ -58,8 +58,9 @@ struct PeerChannel : testing::Test {
     b.connect(1, a, 0);
   }
 
-  Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
-    Header header{kind, 5, 0, 0, tag, bytes, 0, false, false};
+  Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind,
+                    Form form = Form::packets) {
+    Header header{kind, 5, 0, 0, tag, bytes, 0, form, false};
     const device::Slots slots = device::take_slots(*a.state, 1, carried_slots(header));
     header.after = slots.after;
     auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
@@ -70,7 +71,7 @@ struct PeerChannel : testing::Test {
   unsigned long long owned_after() { return common_of(a.state->sending[1].next); }
   void send_owned(int tag, unsigned long long after) {
     Line &line = a.state->sending[owned_channel(1)];
-    Header header{MessageKind::eager, 5, 0, 0, tag, 0, after, false, false};
+    Header header{MessageKind::eager, 5, 0, 0, tag, 0, after, Form::packets, false};
     device::write_share(
         {a.state->channels[owned_channel(1)].out, nullptr, line.next++, nullptr, 0, header}, 0, 1,
         0, 1);
@@ -105,7 +106,7 @@ TEST(PeerHeader, fields_do_not_meet) {
                       -2,
                       (1ull << 47) - 2,
                       1ull << 45,
-                      false,
+                      Form::packets,
                       false};
   Header got =
       unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
@@ -123,24 +124,24 @@ TEST(PeerHeader, fields_do_not_meet) {
   EXPECT_TRUE(got.streams);
   EXPECT_EQ(got.bytes, header.bytes);
   EXPECT_EQ(got.serial, header.serial);
-  const Header empty{MessageKind::eager, 0, 0, 0, -1, 0, 0, false, false};
+  const Header empty{MessageKind::eager, 0, 0, 0, -1, 0, 0, Form::packets, false};
   got = unpack_header(pack_header(empty, 0), pack_header(empty, 1), pack_header(empty, 2));
   EXPECT_EQ(got.context, 0u);
   EXPECT_EQ(got.request, 0u);
   EXPECT_EQ(got.kind, MessageKind::eager);
 }
 
-TEST(PeerHeader, of_an_eager_message_says_whether_it_is_dense_and_not_which_request_sends_it) {
-  for (const bool dense : {false, true}) {
-    const Header header{
-        MessageKind::eager, 5, max_requests - 1, 0, 7, eager_bytes, 3, dense, false};
+TEST(PeerHeader, of_an_eager_message_says_its_form_and_not_which_request_sends_it) {
+  for (const Form form : {Form::packets, Form::apart, Form::dense}) {
+    const Header header{MessageKind::eager, 5, max_requests - 1, 0, 7, eager_bytes, 3, form, false};
     const Header got =
         unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
-    EXPECT_EQ(got.dense, dense);
+    EXPECT_EQ(got.form, form);
     EXPECT_EQ(got.request, 0u);
     EXPECT_EQ(got.tag, 7);
     EXPECT_EQ(got.bytes, eager_bytes);
-    EXPECT_EQ(slots_of(got), slots_for(eager_bytes, dense));
+    EXPECT_EQ(slots_of(got), form == Form::apart ? slots_in_portion(eager_bytes)
+                                                 : slots_for(eager_bytes, form == Form::dense));
   }
 }
 
@@ -150,11 +151,11 @@ TEST_F(PeerChannel, WideMessagesHavePlacesByRankAndToken) {
     number = WideUse::behind(number);
     const WideUse use{token, number};
     ASSERT_NE(use.serial(), 0);
-    Header header{MessageKind::eager, 5, 0, use.serial(), 7, wide_bytes, 3, true, false};
+    Header header{MessageKind::eager, 5, 0, use.serial(), 7, wide_bytes, 3, Form::dense, false};
     header = unpack_header(pack_header(header, 0), pack_header(header, 1), pack_header(header, 2));
     ASSERT_TRUE(is_wide(header));
     ASSERT_EQ(header.bytes, wide_bytes);
-    ASSERT_TRUE(header.dense);
+    ASSERT_EQ(header.form, Form::dense);
     const std::uint32_t place = device::take_place_for(*b.state, header, owned_channel(0));
     EXPECT_EQ(place, first_wide_kept + token);
     EXPECT_EQ(device::kept_memory(*b.state, place),
@@ -168,7 +169,7 @@ TEST_F(PeerChannel, WideMessagesHavePlacesByRankAndToken) {
   EXPECT_EQ(device::kept_memory(*b.state, first_wide_kept + 2 * wide_tokens - 1) + wide_bytes,
             b.kept.data() + b.kept.size());
   // What one block sends takes the places of all ranks.
-  const Header eager{MessageKind::eager, 5, 0, 0, 7, eager_bytes, 3, true, false};
+  const Header eager{MessageKind::eager, 5, 0, 0, 7, eager_bytes, 3, Form::dense, false};
   EXPECT_FALSE(is_wide(eager));
   EXPECT_LT(device::take_place_for(*b.state, eager, 0), first_wide_kept);
 }
@@ -286,7 +287,7 @@ TEST_F(PeerChannel, plain_portions_carry_any_length_and_leave_nothing_that_looks
       for (std::uint32_t i = 0; i < words.size(); ++i)
         words[i] = i % 7 == 0 ? i : lap_of(next) + 1;
       const unsigned char *from = reinterpret_cast<unsigned char *>(words.data()) + message % 3 * 4;
-      const Transfer t = outgoing(from, bytes, 1, MessageKind::plain);
+      const Transfer t = outgoing(from, bytes, 1, MessageKind::data, Form::plain);
       ASSERT_EQ(t.first, next);
       const unsigned long long slots = carried_slots(t.header);
       for (unsigned long long low = 0; low < slots; low += portion_slots)
@@ -299,7 +300,7 @@ TEST_F(PeerChannel, plain_portions_carry_any_length_and_leave_nothing_that_looks
       Header header = device::read_header(*b.state, 0, next);
       ASSERT_EQ(header.bytes, bytes);
       ASSERT_EQ(header.kind, MessageKind::data);
-      header.kind = MessageKind::plain;
+      header.form = Form::plain;
       std::fill(to.begin(), to.end(), 0xee);
       const std::uint32_t room = message % 4 == 3 ? bytes / 2 : bytes;
       unsigned char *at = to.data() + (message % 2 == 0 ? 0 : message % 5);
@@ -328,7 +329,7 @@ TEST_F(PeerChannel, plain_portions_carry_any_length_and_leave_nothing_that_looks
 TEST_F(PeerChannel, data_goes_in_plain_portions_where_both_ranks_are_on_one_host) {
   std::vector<unsigned char> data(5 * plain_bytes, 3);
   b.state->near_peers = 2;
-  const Transfer t = outgoing(data.data(), data.size(), 17, MessageKind::plain);
+  const Transfer t = outgoing(data.data(), data.size(), 17, MessageKind::data, Form::plain);
   device::write_portion(t, device::Portion(t, 0), 0, 1);
   device::tell_portions(t, 0, portion_slots, 0, 1);
   Request &request = post(17, 4);
@@ -337,7 +338,8 @@ TEST_F(PeerChannel, data_goes_in_plain_portions_where_both_ranks_are_on_one_host
   device::Work work{};
   const Header header = device::read_header(*b.state, 0, t.first);
   EXPECT_EQ(device::take_message(*b.state, 0, header, t.first, work), t.first + 5 * portion_slots);
-  EXPECT_EQ(request.header.kind, MessageKind::plain);
+  EXPECT_EQ(request.header.kind, MessageKind::data);
+  EXPECT_EQ(request.header.form, Form::plain);
   EXPECT_EQ(device::state_of(request), RequestState::receiving);
 }
 
@@ -542,7 +544,7 @@ TEST_F(PeerChannel, a_message_that_finds_no_place_stays_in_its_channel) {
 
 TEST_F(PeerChannel, an_announced_message_that_is_to_be_streamed_is_left_to_the_grid_that_waits) {
   std::vector<unsigned char> data(100000, 3);
-  Header header{MessageKind::announced, 5, 400, 77, 7, data.size(), 0, false, true};
+  Header header{MessageKind::announced, 5, 400, 77, 7, data.size(), 0, Form::packets, true};
   Request &request = a.state->requests[400];
   request.sends = 1;
   request.peer = request.channel = 1;
@@ -581,8 +583,8 @@ TEST_F(PeerChannel, an_announced_message_is_acknowledged_and_its_data_finds_the_
   EXPECT_EQ(match.number, 0u); // nothing is said of where the data belongs
   EXPECT_TRUE(device::are_free(a.state->channels[1].out_freed, channel_slots, channel_slots + 1));
 
-  Header header{MessageKind::data, 5, 0,     0,    static_cast<int>(match.request),
-                data.size(),       0, false, false};
+  Header header{MessageKind::data, 5,    0, 0, static_cast<int>(match.request), data.size(), 0,
+                Form::packets,     false};
   unsigned long long first = device::take_slots(*a.state, 1, device::slots_of(header)).first;
   device::write_share({a.state->channels[1].out, nullptr, first, data.data(), data.size(), header},
                       0, device::slots_of(header), 0, 1);

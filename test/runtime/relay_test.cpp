@@ -93,9 +93,10 @@ struct RelayBetween : testing::Test {
     return count;
   }
   void write_portions(const Transfer &t, unsigned long long low, unsigned long long high) {
-    for (; low < high; low += portion_slots) {
+    const unsigned long long each = slots_of_portion(t.header);
+    for (; low < high; low += each) {
       device::write_portion(t, device::Portion(t, low), 0, 1);
-      device::tell_portions(t, low, std::min(high, low + portion_slots), 0, 1);
+      device::tell_portions(t, low, std::min(high, low + each), 0, 1);
     }
   }
   void read_portions(unsigned long long first, Header header, unsigned char *to) {
@@ -109,8 +110,9 @@ struct RelayBetween : testing::Test {
     }
     device::free_share(t.freed, first, first + slots, 0, 1);
   }
-  Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind) {
-    Header header{kind, 5, 0, 0, tag, bytes, 0, false, false};
+  Transfer outgoing(const void *data, unsigned long long bytes, int tag, MessageKind kind,
+                    Form form = Form::packets) {
+    Header header{kind, 5, 0, 0, tag, bytes, 0, form, false};
     const device::Slots slots = device::take_slots(*a.state, 1, carried_slots(header));
     header.after = slots.after;
     auto *from = static_cast<unsigned char *>(const_cast<void *>(data));
@@ -125,10 +127,16 @@ struct RelayBetween : testing::Test {
   }
   /// b reads what it finds at `first`, and frees it.
   Header receive(unsigned long long first, unsigned char *to) {
+    return receive(first, to, eager_bytes, 1);
+  }
+  /// The same as `size` threads, where there is `room` for so much.
+  Header receive(unsigned long long first, unsigned char *to, unsigned long long room,
+                 std::uint32_t size) {
     Header header = device::read_header(*b.state, 1, first);
     const Channel &channel = b.state->channels[1];
-    Transfer t{channel.in, channel.in_freed, first, to, header.bytes, header};
-    device::read_share(t, 0, slots_of(header), 0, 1);
+    Transfer t{channel.in, channel.in_freed, first, to, room, header};
+    for (std::uint32_t rank = 0; rank < size; ++rank)
+      device::read_share(t, 0, slots_of(header), rank, size);
     device::free_share(t.freed, first, first + slots_of(header), 0, 1);
     return header;
   }
@@ -163,6 +171,60 @@ TEST_F(RelayBetween, any_length_comes_whole_across_the_rings_end) {
     }
 }
 
+TEST_F(RelayBetween, data_as_it_is_comes_whole_across_the_rings_end) {
+  std::vector<unsigned char> from(eager_bytes + 4), to(eager_bytes + 5);
+  std::iota(from.begin(), from.end(), 7);
+  unsigned long long next = 0;
+  int split = 0;
+  for (int turn = 0; next < 2 * channel_slots; ++turn)
+    for (std::uint32_t bytes = slot_bytes + 1; bytes <= eager_bytes;
+         bytes += bytes / 3 + turn % 9) {
+      const std::uint32_t shift = turn % 5, size = turn % 4 + 1;
+      Transfer t = outgoing(from.data() + shift, bytes, turn, MessageKind::eager, Form::apart);
+      const unsigned long long slots = slots_of(t.header);
+      ASSERT_EQ(t.first, next);
+      ASSERT_TRUE(device::are_free(a.state->channels[1].out_freed, next, next + slots));
+      write_portions(t, 0, slots);
+      EXPECT_EQ(relay(a, b), 1);
+      for (int more = bring_runs(); more != 0; more = bring_runs())
+        relay(a, b);
+      ASSERT_TRUE(is_there(next));
+      std::fill(to.begin(), to.end(), 0xee);
+      const std::uint32_t room = turn % 7 == 6 ? bytes / 2 : bytes;
+      const Header header = receive(next, to.data() + turn % 3, room, size);
+      EXPECT_EQ(header.tag, turn);
+      EXPECT_EQ(header.bytes, bytes);
+      EXPECT_EQ(header.kind, MessageKind::eager);
+      ASSERT_TRUE(
+          std::equal(from.begin() + shift, from.begin() + shift + room, to.begin() + turn % 3))
+          << bytes;
+      ASSERT_EQ(to[turn % 3 + room], 0xee);
+      relay(b, a); // what has been freed
+      EXPECT_EQ(relay(a, b), 0);
+      split += next / channel_slots != (next + slots - 1) / channel_slots;
+      next += slots;
+    }
+  EXPECT_GE(split, 1);
+}
+
+TEST_F(RelayBetween, a_few_KiB_come_with_the_records_and_more_by_themselves) {
+  std::vector<unsigned char> data(eager_bytes, 9), to(eager_bytes);
+  const Transfer few = outgoing(data.data(), 2000, 1, MessageKind::eager, Form::apart);
+  const Transfer more = outgoing(data.data(), 30000, 2, MessageKind::eager, Form::apart);
+  write_portions(more, 0, slots_of(more.header));
+  EXPECT_EQ(relay(a, b), 0); // it is behind the other
+  write_portions(few, 0, slots_of(few.header));
+  EXPECT_EQ(relay(a, b), 1);
+  EXPECT_TRUE(is_there(few.first));
+  EXPECT_FALSE(is_there(more.first)); // its data is on its way
+  EXPECT_EQ(bring_runs(), 1);
+  EXPECT_TRUE(is_there(more.first));
+  EXPECT_EQ(receive(few.first, to.data()).bytes, 2000u);
+  EXPECT_EQ(receive(more.first, to.data()).bytes, 30000u);
+  EXPECT_EQ(a.link.counts().messages, 2u);
+  EXPECT_EQ(a.link.counts().bytes, 32000u);
+}
+
 TEST_F(RelayBetween, a_message_goes_out_when_it_is_whole) {
   std::vector<unsigned char> data(10000, 7);
   Transfer t = outgoing(data.data(), data.size(), 1, MessageKind::eager);
@@ -180,7 +242,7 @@ TEST_F(RelayBetween, a_message_goes_out_when_it_is_whole) {
 TEST_F(RelayBetween, long_data_comes_by_portions_and_holds_nothing_up_that_is_behind_it) {
   std::vector<unsigned char> data(100000);
   std::iota(data.begin(), data.end(), 0);
-  Transfer t = outgoing(data.data(), data.size(), 300, MessageKind::apart);
+  Transfer t = outgoing(data.data(), data.size(), 300, MessageKind::data, Form::apart);
   const unsigned long long slots = carried_slots(t.header);
   write_portions(t, 0, portion_slots);
   send(nullptr, 0, 2);
@@ -210,7 +272,7 @@ TEST_F(RelayBetween, long_data_of_any_length_comes_whole_across_the_rings_end) {
   for (unsigned long long next = 0, turn = 0; next < 2 * channel_slots; ++turn) {
     const auto portions = static_cast<std::uint32_t>(turn % 20 + 1);
     const std::uint32_t bytes = portions * plain_bytes + (turn % 3 == 0 ? 0 : turn % 64);
-    Transfer t = outgoing(data.data(), bytes, 300, MessageKind::apart);
+    Transfer t = outgoing(data.data(), bytes, 300, MessageKind::data, Form::apart);
     const unsigned long long slots = carried_slots(t.header);
     ASSERT_EQ(t.first, next);
     ASSERT_TRUE(device::are_free(a.state->channels[1].out_freed, next, next + slots));
@@ -235,7 +297,7 @@ TEST_F(RelayBetween, long_data_of_any_length_comes_whole_across_the_rings_end) {
 
 TEST_F(RelayBetween, portions_that_wait_while_others_are_on_their_way_go_together) {
   std::vector<unsigned char> data(150 * plain_bytes, 1);
-  Transfer t = outgoing(data.data(), data.size(), 300, MessageKind::apart);
+  Transfer t = outgoing(data.data(), data.size(), 300, MessageKind::data, Form::apart);
   for (int run = 0; run < int(RelayOutbox::most_runs); ++run) {
     write_portions(t, run * portion_slots, (run + 1) * portion_slots);
     relay(a, b);
