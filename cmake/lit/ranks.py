@@ -1,6 +1,7 @@
-"""ranks.py LAUNCHER CHECKER LIMIT N[-M] PROGRAM ARGUMENTS...: runs an MPI program with N to M ranks in turn.
+"""ranks.py LAUNCHER CHECKER [-]LIMIT N[-M] PROGRAM ARGUMENTS...: runs an MPI program with N to M ranks in turn.
 
-What `%ranks` in a test stands for. No run has more than LIMIT ranks; the first that fails ends it.
+What `%ranks` in a test stands for. No run has more than LIMIT ranks; the first that fails ends it. With -LIMIT there
+is one run, with the most of these ranks.
 LAUNCHER and CHECKER (compute-sanitizer, say; may be empty) are one argument each, of several words. Of more
 ranks than there are cores each has, on the cpu device, one thread that runs blocks: more would take turns.
 """
@@ -11,7 +12,8 @@ import sys
 
 launcher, checker, limit, ranks, *program = sys.argv[1:]
 first, _, last = ranks.partition("-")
-for count in sorted({min(n, int(limit)) for n in range(int(first), int(last or first) + 1)}):
+counts = sorted({min(n, abs(int(limit))) for n in range(int(first), int(last or first) + 1)})
+for count in counts[-1:] if limit.startswith("-") else counts:
     command = shlex.split(launcher) + ["-n", str(count)] + shlex.split(checker) + program
     environment = dict(os.environ)
     if count > (os.cpu_count() or 1):
