@@ -62,6 +62,7 @@ constexpr std::size_t ring_bytes = Shared::channel_bytes;
 /// A message's last portion, or only one, of so much at most, is copied into the records: that is
 /// sooner done than one more MPI message.
 constexpr std::size_t most_copied = 8192;
+static_assert(most_copied < plain_bytes);
 
 /// Where such data lies behind a channel's ring, from slot number `first` on.
 std::array<RelayRun, 2> runs_behind(std::uint64_t *ring, std::uint32_t channel,
@@ -184,6 +185,9 @@ bool RelayLink::collect_portions(End &end, Portions &portions, RelayOutbox &outb
   bool any = false;
   while (portions.collected != all) {
     const unsigned long long low = portions.collected;
+    const bool copies = portion_bytes(header, low) <= most_copied; // it is the last
+    if (!copies && !outbox.takes_runs(RunsOf::channel))
+      break;
     unsigned long long last = low;
     while (last - low < portions_together * portion_slots && is_there(last))
       last += each;
@@ -191,9 +195,6 @@ bool RelayLink::collect_portions(End &end, Portions &portions, RelayOutbox &outb
       break;
     last -= each;
     const std::size_t bytes = (last - low) * raw_slot_bytes + portion_bytes(header, last);
-    const bool copies = bytes <= most_copied;
-    if (!copies && !outbox.takes_runs(RunsOf::channel))
-      break;
     const std::uint32_t packets = low == 0 ? header_packets : 1;
     const std::uint32_t count = packets + (copies ? words_for(bytes) : 0);
     std::uint64_t *words = outbox.room(count);
