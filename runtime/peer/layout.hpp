@@ -10,8 +10,8 @@
 // the first packets. The sender writes slot number q once the receiver has freed it q /
 // channel_slots times. A message's slots are carried portion by portion, from its first: the sender
 // begins a portion when all its slots are free, and writes it whole; so where a portion's first
-// packet is there, the rest is on its way. (The data of an announced message lies there, or apart
-// from the packets, as it is: portions_device.hpp.)
+// packet is there, the rest is on its way. (The data of an announced message, and of an eager one
+// to another host, lies there, or apart from the packets, as it is: portions_device.hpp.)
 //
 // Two channels lead from each rank to each. Of the common one, whoever sends takes slots by an
 // atomic. The owned one belongs to one block, or launch, at a time, which needs none. A message

@@ -187,10 +187,8 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
     take_found(state, channel, at, header);
     if (!(whole && fits) || answered) {
       auto *to = is_local(data) ? block_state().small : static_cast<unsigned char *>(data);
-      note_found(state, channel, source, to, room, next, header, whole, share);
-      share.answers = answered;
-      if (S == Scope::grid && want_status)
-        block_state().launch->result = share.result;
+      note_found_for<S>(state, channel, source, to, room, next, header, whole, answered,
+                        want_status, share);
     }
     if (whole && fits) {
       prepare_end<S>();

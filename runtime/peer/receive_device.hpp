@@ -64,6 +64,19 @@ GMPI_DEVICE void note_found(State &state, std::uint32_t channel, int source, uns
                  nullptr};
 }
 
+/// The same of a call of scope S that all of a block end. `answers`: it returns what it has
+/// received, also, if it `tells` that, from the launch's state.
+template <Scope S>
+GMPI_DEVICE void note_found_for(State &state, std::uint32_t channel, int source,
+                                unsigned char *data, unsigned long long room,
+                                unsigned long long next, const Header &header, bool whole,
+                                bool answers, bool tells, Share &share) {
+  note_found(state, channel, source, data, room, next, header, whole, share);
+  share.answers = answers;
+  if (S == Scope::grid && tells)
+    block_state().launch->result = share.result;
+}
+
 /// The same for a receive.
 GMPI_DEVICE void begin_receiving(State &state, std::uint64_t *acks, std::uint32_t index,
                                  std::uint32_t serial, const Comm &comm, int source,

@@ -577,28 +577,6 @@ GMPI_DEVICE void read_wide(State &state, std::uint32_t peer, int source, std::ui
   tell_to_read(block, ring, freed, slot, data, header, peer, then);
   let_channels_go(state, peer, behind);
 }
-/// The same, all of the block, as a step. Lane 0.
-template <Scope S>
-GMPI_DEVICE void read_as_step(const Source &known, const Arrived &arrived, void *data,
-                              bool want_status) {
-  Share &share = block_state().peer;
-  const Header &header = arrived.header;
-  const bool by_owned = arrived.channel >= max_peers;
-  Position at{arrived.common, arrived.owned};
-  const unsigned long long slot = at.in(arrived.channel), slots = slots_of(header);
-  if (want_status)
-    note_short<S>(share, known.source, header.tag, static_cast<std::uint32_t>(header.bytes));
-  share.answers = want_status;
-  share.step = {Step::read,
-                false,
-                0,
-                slots,
-                {known.in[by_owned], known.freed[by_owned], slot,
-                 static_cast<unsigned char *>(data), header.bytes, header},
-                nullptr};
-  at.move(arrived.channel, slot + slots);
-  let_channels_go(*context.peer, known.peer, at);
-}
 
 /// Whether the message that receive_short() has found is one to take.
 GMPI_DEVICE bool is_found_for(const Source &known, MPI_Comm comm, int source, int tag, int count) {
@@ -642,14 +620,19 @@ GMPI_DEVICE Begun read_apart_found(MPI_Comm comm, int source, int tag, void *dat
   const bool shares = S == Scope::grid && header.bytes >= least_read_together && !is_shared(data) &&
                       can_carry_together(header.bytes);
   if (lane_index() == 0) {
+    State &state = *context.peer;
     const bool by_owned = arrived.channel >= max_peers;
-    note_taken(*known.its, source, {arrived.common, arrived.owned}, arrived.channel, header);
+    const Position at{arrived.common, arrived.owned};
+    note_taken(*known.its, source, at, arrived.channel, header);
     if (shares) {
       acquire_system();
-      read_wide(*context.peer, known.peer, source, known.in[by_owned], known.freed[by_owned],
-                arrived, data, want_status, want_status ? Begun::answered : Begun::over);
+      read_wide(state, known.peer, source, known.in[by_owned], known.freed[by_owned], arrived, data,
+                want_status, want_status ? Begun::answered : Begun::over);
     } else {
-      read_as_step<S>(known, arrived, data, want_status);
+      take_found(state, arrived.channel, at, header);
+      note_found_for<S>(state, arrived.channel, source, static_cast<unsigned char *>(data),
+                        header.bytes, at.in(arrived.channel), header, false, want_status,
+                        want_status, block_state().peer);
     }
   }
   __syncwarp();
