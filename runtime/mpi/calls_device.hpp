@@ -396,7 +396,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
           [=] { return quick::ask_##name<S>(site, GMPI_LIST(GMPI_PASS, roles)); });                \
       if constexpr (S == Scope::grid)                                                              \
         while (begun == Begun::sharing)                                                            \
-          begun = peer::carry_wide() == Begun::sent                                                \
+          begun = peer::carry_with_grid() == Begun::sent                                           \
                       ? quick::await_after_carrying_##name(GMPI_LIST(GMPI_PASS, roles))            \
                       : Begun::answered;                                                           \
       while (begun == Begun::working)                                                              \
@@ -842,7 +842,7 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
       [] { peer::prepare_pair(); },
       [] { return end_with_nobody<Function::Waitall, Scope::grid>(Arguments{}); });
   while (begun == Begun::sharing)
-    begun = peer::carry_wide() == Begun::sent
+    begun = peer::carry_with_grid() == Begun::sent
                 ? quick::await_after_carrying_Waitall(count, requests, statuses)
                 : Begun::answered;
   if (begun != Begun::answered)

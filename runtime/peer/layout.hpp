@@ -80,8 +80,20 @@ constexpr std::uint32_t far_packets_bytes = 4096;
 /// many of a rank's to another may be under way, or kept, each with a token of its own; for each,
 /// the receiver has a place. (wide_device.hpp)
 constexpr std::uint32_t wide_bytes = 1048576, wide_tokens = 8;
+/// To a rank on another host, so many, so long. Its data goes straight to its token's place, in
+/// memory of either host.
+constexpr std::uint32_t far_wide_bytes = 2097152, far_tokens = 4;
+static_assert(far_tokens <= wide_tokens);
 constexpr std::uint32_t max_peers = 64;               ///< ranks that a rank's kernels reach
 constexpr std::uint32_t max_channels = 2 * max_peers; ///< each way
+/// The places of wide messages to and from a rank on another host are one more channel, whose rings
+/// are [far_tokens][far_wide_bytes]: a slot of it is a use of a token.
+GMPI_HOST_DEVICE constexpr std::uint32_t place_channel(std::uint32_t peer) {
+  return max_channels + peer;
+}
+GMPI_HOST_DEVICE inline unsigned char *place_at(std::uint64_t *places, std::uint32_t token) {
+  return reinterpret_cast<unsigned char *>(places) + std::size_t(token) * far_wide_bytes;
+}
 constexpr std::uint32_t max_comms = 64;
 constexpr std::uint32_t max_requests = 1024; ///< by request slot
 /// A communicator's context is a number that its rank 0 has counted, and that rank's in
@@ -98,6 +110,7 @@ constexpr std::uint32_t small_bytes = 1024;
 /// And wide ones, which have places by rank and token.
 constexpr std::uint32_t wide_kept = max_peers * wide_tokens;
 constexpr std::uint32_t first_wide_kept = small_kept + large_kept;
+static_assert(first_wide_kept % wide_tokens == 0);
 /// The memory of all of these, where `ranks` run on this host.
 constexpr std::size_t kept_bytes(std::uint32_t ranks) {
   return std::size_t(small_kept) * small_bytes + std::size_t(large_kept) * eager_bytes +
@@ -179,7 +192,8 @@ enum class MessageKind : std::uint8_t {
 /// How a message's data lies in its channel.
 enum class Form : std::uint8_t {
   packets, ///< eight bytes in each
-  apart,   ///< as it is, in portions, in memory behind the ring: between ranks of several hosts
+  apart,   ///< as it is, in portions, in memory behind the ring, or in a wide one's place: between
+           ///< ranks of several hosts
   dense,   ///< twelve bytes in each packet
   plain,   ///< as it is, in portions, in the slots: of kind `data`, between ranks of one host
 };
@@ -243,6 +257,10 @@ static_assert(std::uint32_t(Form::packets) == 0 && (dense_bit & (dense_bit - 1))
 GMPI_HOST_DEVICE constexpr bool is_wide(const Header &header) {
   return header.kind == MessageKind::eager && header.bytes > eager_bytes;
 }
+/// Whether its data lies in its token's place.
+GMPI_HOST_DEVICE constexpr bool is_placed(const Header &header) {
+  return is_wide(header) && header.form == Form::apart;
+}
 /// A wide message's token, and which use of that it is, never 0: a serial in its header.
 struct WideUse {
   std::uint32_t token, number;
@@ -256,6 +274,10 @@ struct WideUse {
   }
   GMPI_HOST_DEVICE constexpr std::uint16_t serial() const {
     return static_cast<std::uint16_t>(token << number_bits | number);
+  }
+  /// The slot that it is of a place_channel(): who frees it shows its number there.
+  GMPI_HOST_DEVICE constexpr unsigned long long slot() const {
+    return std::uint64_t(number - 1) * channel_slots + token;
   }
 };
 static_assert(wide_tokens << WideUse::number_bits == 1u << 16);
@@ -306,8 +328,8 @@ GMPI_HOST_DEVICE constexpr unsigned long long slots_in_portions(std::uint64_t by
 /// A message's slots, from when its header has been seen; of kind `data` see carried_slots().
 GMPI_HOST_DEVICE constexpr unsigned long long slots_of(const Header &header) {
   return header.kind == MessageKind::announced ? 1
-         : header.form == Form::apart
-             ? slots_in_portion(static_cast<std::uint32_t>(header.bytes))
+         : header.form == Form::apart // of a placed one the header's alone
+             ? (is_wide(header) ? 1 : slots_in_portion(static_cast<std::uint32_t>(header.bytes)))
              : slots_for(header.bytes, header.form == Form::dense);
 }
 /// And its packets, where it goes in such.
@@ -613,7 +635,7 @@ struct State {
   /// Calls that grids' blocks have left to the next one; those of them that one MPI_Waitall has
   /// sent and received; and those whose messages it has found, once they had been made.
   unsigned long long left, exchanged, found;
-  Channel channels[max_channels];
+  Channel channels[max_channels + max_peers];
   std::uint64_t *peer_acks[max_peers]; ///< each in its own memory, or for the relay
   Offer *offers;                       ///< this rank's
   unsigned long long offers_used;      ///< those behind have never been made

@@ -163,6 +163,7 @@ std::string Links::reach_far(const Joining &joining) {
     image_->far_news = relay.far_news();
     set_peer(peer_number(rank), link->channel(false), link->channel(true), link->acks());
     image_->streams[peer_number(rank)] = link->stream();
+    image_->channels[place_channel(peer_number(rank))] = link->places();
   }
   return "";
 }

@@ -57,6 +57,11 @@ GMPI_DEVICE void unlock(State &state) {
 }
 
 GMPI_DEVICE unsigned char *kept_memory(const State &state, std::uint32_t index) {
+  if (index >= first_wide_kept) {
+    const std::uint32_t peer = (index - first_wide_kept) / wide_tokens;
+    if (peer >= state.near_peers)
+      return place_at(state.channels[place_channel(peer)].in, index % wide_tokens);
+  }
   constexpr std::size_t behind_small = std::size_t(small_kept) * small_bytes;
   constexpr std::size_t behind_large = behind_small + std::size_t(large_kept) * eager_bytes;
   const std::size_t at = index < small_kept ? std::size_t(index) * small_bytes
@@ -78,6 +83,27 @@ GMPI_DEVICE void give_token_back(const State &state, std::uint32_t from, std::ui
   const WideUse use = WideUse::of(serial);
   store_relaxed_system(token_at(state.peer_acks[from], state.self, use.token), use.number);
 }
+/// A channel, and the slot there from which a message is read.
+struct Origin {
+  std::uint32_t channel;
+  unsigned long long first;
+};
+/// Of one whose header has been found at slot `first` of `channel`.
+GMPI_DEVICE Origin origin_of(const Header &header, std::uint32_t channel,
+                             unsigned long long first) {
+  return is_placed(header)
+             ? Origin{place_channel(peer_of_channel(channel)), WideUse::of(header.serial).slot()}
+             : Origin{channel, first};
+}
+/// Where it is a wide one from another host: its header, which has been read, is all that the
+/// channel has of it. Its data is there.
+GMPI_DEVICE void take_placed(const State &state, std::uint32_t channel, unsigned long long first,
+                             const Header &header) {
+  if (!is_placed(header))
+    return;
+  acquire_system();
+  free_share(state.channels[channel].in_freed, first, first + 1, 0, 1);
+}
 /// A place for the data of a message that has come through that channel, as above. A wide one's is
 /// its token's.
 GMPI_DEVICE std::uint32_t take_place_for(State &state, const Header &header,
@@ -89,8 +115,14 @@ GMPI_DEVICE std::uint32_t take_place_for(State &state, const Header &header,
 }
 GMPI_DEVICE void give_place(State &state, std::uint32_t index) {
   Kept &kept = state.kept[index];
-  if (index >= first_wide_kept)
-    return give_token_back(state, peer_of_channel(kept.channel), kept.header.serial);
+  if (index >= first_wide_kept) {
+    const std::uint32_t from = peer_of_channel(kept.channel);
+    const std::uint16_t serial = kept.header.serial;
+    if (!is_placed(kept.header))
+      return give_token_back(state, from, serial);
+    const unsigned long long slot = WideUse::of(serial).slot();
+    return free_share(state.channels[place_channel(from)].in_freed, slot, slot + 1, 0, 1);
+  }
   std::uint32_t &list = index < small_kept ? state.free_small : state.free_large;
   kept.next = list;
   list = index;
@@ -240,13 +272,15 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
     return give_announced(state, index, header, channel, match_of(request, index, header),
                           request.offset);
   const std::uint32_t from = peer_of_channel(channel);
+  const Origin origin = origin_of(header, channel, first);
+  take_placed(state, channel, first, header);
   request.peer = from;
-  request.channel = channel;
+  request.channel = origin.channel;
   request.header = header;
-  start_receiving(state, index, first);
+  start_receiving(state, index, origin.first);
   if (header.kind == MessageKind::synchronous)
     acknowledge(state, from, header);
-  else if (is_wide(header))
+  else if (is_wide(header) && !is_placed(header))
     give_token_back(state, from, header.serial);
 }
 
@@ -449,10 +483,11 @@ GMPI_DEVICE unsigned long long take_message(State &state, std::uint32_t channel,
     state.kept[place].channel = channel;
     state.kept[place].header = header;
     state.kept[place].first = next;
-    if (!no_data) {
+    if (!no_data && !is_placed(header)) {
       work = {WorkKind::keep, place};
       return next;
     }
+    take_placed(state, channel, next, header);
     append_kept(state, place);
   }
   if (posted == nothing && no_data)
@@ -555,7 +590,8 @@ GMPI_DEVICE bool can_carry_on(const State &state, const Request &request, std::u
   if (now == RequestState::storing)
     return true;
   return now == RequestState::receiving &&
-         has_message(state, request.channel, request.first + request.moved);
+         (request.header.kind != MessageKind::data || // with its header it is there
+          has_message(state, request.channel, request.first + request.moved));
 }
 
 GMPI_DEVICE void let_go(Request &request) {

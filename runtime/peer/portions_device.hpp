@@ -2,7 +2,7 @@
 // other hosts also of eager ones. Packets would be twice as much to carry as what they bring; so a
 // portion's data lies as it is behind the first packets, which are written last. Between ranks of
 // several hosts it lies at the same place of memory behind the ring, from where MPI takes it, and
-// to where MPI brings it.
+// to where MPI brings it; or, of a wide message, in its token's place.
 //
 // Invariant: where a portion's first packet is there, so is its data, for those who acquire. What
 // was read in a ring is cleared before its slots are given back: no packet ever shows a lap that
@@ -21,6 +21,7 @@ namespace gmpi::device::peer {
 struct Portion {
   static constexpr std::uint32_t ring_places = channel_slots * slot_packets;
   static_assert((ring_places & (ring_places - 1)) == 0);
+  static_assert(far_wide_bytes / sizeof(uint4) <= ring_places);
 
   std::uint64_t *ring;
   uint4 *places;            ///< where the data is: the ring, or what lies behind it
@@ -36,8 +37,12 @@ struct Portion {
         base(static_cast<std::uint32_t>(first % channel_slots) * slot_packets + header_packets),
         bytes(portion_bytes(t.header, low)), count((bytes + 15) / 16),
         at(low / portion_slots * plain_bytes) {
-    if (is_apart)
+    if (is_placed(t.header)) {
+      places += first % channel_slots * (far_wide_bytes / sizeof(uint4));
+      base = 0;
+    } else if (is_apart) {
       places += ring_places;
+    }
   }
   GMPI_DEVICE uint4 &place(std::uint32_t i) const { return places[(base + i) % ring_places]; }
   /// Somebody may look there meanwhile for what comes next: he makes nothing of it.
@@ -164,7 +169,8 @@ GMPI_OUT_OF_LINE void read_portions(const Transfer &t, unsigned long long low,
   GMPI_NO_UNROLL
   for (; low < high; low += each) {
     const Portion portion(t, low);
-    await_packet(portion.packet(0), lap_of(portion.first));
+    if (!is_placed(t.header)) // else who has found its header has acquired it
+      await_packet(portion.packet(0), lap_of(portion.first));
     acquire_system();
     read_portion(t, portion, rank, size);
   }

@@ -157,7 +157,7 @@ GMPI_DEVICE Begun take_arrived(State &state, const Comm &comm, int source, int t
   const bool answered = want_status || is_local(data);
   if (S == Scope::grid && is_wide(header) && fits && is_for_all(data, header) &&
       can_carry_together(header.bytes)) {
-    if (lane == 0)
+    if (lane == 0) // (a placed one is acquired there)
       read_wide(state, peer, source, its.in, its.in_freed, arrived, data, want_status,
                 answered ? Begun::answered : Begun::over);
     __syncwarp();

@@ -42,11 +42,13 @@ GMPI_DEVICE bool is_contended(const Summary &summary) {
 GMPI_DEVICE void take_found(State &state, std::uint32_t channel, Position at,
                             const Header &header) {
   const std::uint32_t peer = peer_of_channel(channel);
-  at.move(channel, at.in(channel) + slots_of(header));
+  const unsigned long long first = at.in(channel);
+  at.move(channel, first + slots_of(header));
   let_channels_go(state, peer, at); // the message is no one else's
+  take_placed(state, channel, first, header);
   if (header.kind == MessageKind::synchronous)
     acknowledge(state, peer, header);
-  else if (is_wide(header))
+  else if (is_wide(header) && !is_placed(header))
     give_token_back(state, peer, header.serial);
 }
 
@@ -54,13 +56,14 @@ GMPI_DEVICE void take_found(State &state, std::uint32_t channel, Position at,
 GMPI_DEVICE void note_found(State &state, std::uint32_t channel, int source, unsigned char *data,
                             unsigned long long room, unsigned long long next, const Header &header,
                             bool whole, Share &shared) {
-  const Channel &its = state.channels[channel];
+  const Origin origin = origin_of(header, channel, next);
+  const Channel &its = state.channels[origin.channel];
   note_message(shared, source, header, header.tag, room);
   shared.step = {whole ? Step::over : Step::read,
                  false,
                  0,
                  slots_of(header),
-                 {its.in, its.in_freed, next, data, room, header},
+                 {its.in, its.in_freed, origin.first, data, room, header},
                  nullptr};
 }
 

@@ -167,7 +167,7 @@ void Relay::await_sent(Peer &peer, const RelayRecord &freed) {
 void Relay::deliver(Peer &from, const RelayMessage &message) {
   ++received_[from.rank];
   message.for_each_record([&](const RelayRecord &record, const std::uint64_t *data) {
-    if (record.what == RelayRecord::portions || record.what == RelayRecord::chunks)
+    if (has_runs(record))
       return await_runs(from, record, data);
     if (record.what == RelayRecord::freed)
       await_sent(from, record);
@@ -182,7 +182,7 @@ void Relay::deliver(Peer &from, const RelayMessage &message) {
 void Relay::await_runs(Peer &from, const RelayRecord &record, const std::uint64_t *header) {
   const RunsOf of = record.what == RelayRecord::chunks ? RunsOf::stream : RunsOf::channel;
   auto &runs = from.runs[int(of)].arriving;
-  for (const RelayRun &run : from.link->runs_of(record)) {
+  for (const RelayRun &run : from.link->runs_of(record, header)) {
     if (run.bytes == 0)
       continue;
     ArrivingRun &arriving = runs.emplace_back();

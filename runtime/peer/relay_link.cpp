@@ -87,6 +87,15 @@ void copy_to(const std::array<RelayRun, 2> &runs, const void *from) {
   }
 }
 
+RelayRun run_of_place(std::uint64_t *places, const Header &header) {
+  const WideUse use = WideUse::of(header.serial);
+  return {place_at(places, use.token), header.bytes, RelayRecord::places, use.slot(),
+          use.slot() + 1};
+}
+constexpr std::size_t places_bytes = std::size_t(far_tokens) * far_wide_bytes;
+constexpr std::size_t places_freed_bytes = 64; ///< a cache line
+static_assert(far_tokens * sizeof(std::uint32_t) <= places_freed_bytes);
+
 RelayRun run_of_chunks(std::uint64_t *ring, unsigned long long first, std::size_t bytes) {
   return {chunk_at(ring, first), bytes, 0, first, first + chunks_for(bytes)};
 }
@@ -96,7 +105,7 @@ constexpr std::size_t chunks_freed_bytes = stream_chunks * sizeof(std::uint32_t)
 
 std::size_t RelayLink::bytes() {
   return 8 * ring_bytes + 4 * Shared::freed_bytes + 2 * (chunk_ring_bytes + chunks_freed_bytes) +
-         Shared::acks_bytes;
+         2 * (places_bytes + places_freed_bytes) + Shared::acks_bytes;
 }
 
 RelayLink::RelayLink(unsigned char *memory, std::uint64_t *far_acks, std::uint64_t *far_news)
@@ -113,10 +122,13 @@ RelayLink::RelayLink(unsigned char *memory, std::uint64_t *far_acks, std::uint64
     end.channel.in_freed = freed();
     end.told.resize(channel_slots);
   }
-  for (std::uint64_t **words : {&stream_.out, &stream_.in})
-    *words = reinterpret_cast<std::uint64_t *>(take(chunk_ring_bytes));
-  for (std::uint32_t **counts : {&stream_.out_freed, &stream_.in_freed})
-    *counts = reinterpret_cast<std::uint32_t *>(take(chunks_freed_bytes));
+  auto take_channel = [&](std::size_t ring, std::size_t counts) {
+    auto words = [&] { return reinterpret_cast<std::uint64_t *>(take(ring)); };
+    auto numbers = [&] { return reinterpret_cast<std::uint32_t *>(take(counts)); };
+    return Channel{words(), numbers(), words(), numbers()}; // in this order
+  };
+  stream_ = take_channel(chunk_ring_bytes, chunks_freed_bytes);
+  places_ = take_channel(places_bytes, places_freed_bytes);
   acks_ = reinterpret_cast<std::uint64_t *>(take(Shared::acks_bytes));
 }
 
@@ -129,6 +141,7 @@ bool RelayLink::collect(RelayOutbox &outbox) {
     any |= collect_messages(end, outbox);
   }
   any |= collect_chunks(outbox);
+  any |= collect_places(outbox);
   return collect_answers(outbox) || any;
 }
 
@@ -141,7 +154,11 @@ bool RelayLink::collect_messages(End &end, RelayOutbox &outbox) {
     if (!copy_packets(end.channel.out, end.next, header_packets, words))
       break;
     const Header header = unpack_header(words[0], words[1], words[2]);
-    if (is_in_portions(header)) {
+    if (is_placed(header)) {
+      if (!collect_placed(end, header, outbox))
+        break;
+      any = true;
+    } else if (is_in_portions(header)) {
       end.portions.push_back({end.next, header});
       counts_.messages += header.kind == MessageKind::eager;
       counts_.bytes += header.bytes;
@@ -171,6 +188,36 @@ bool RelayLink::collect_message(End &end, const Header &header, RelayOutbox &out
   ++counts_.messages;
   counts_.bytes += header.kind == MessageKind::announced ? 0 : header.bytes;
   return true;
+}
+
+/// A wide message: its data is there, in its token's place.
+bool RelayLink::collect_placed(const End &end, const Header &header, RelayOutbox &outbox) {
+  std::uint64_t *words = outbox.takes_runs(RunsOf::channel) ? outbox.room(header_packets) : nullptr;
+  if (words == nullptr)
+    return false;
+  for (std::uint32_t p = 0; p < header_packets; ++p)
+    load_packet<__ATOMIC_ACQUIRE>(packet_at(end.channel.out, end.next, p), lap_of(end.next),
+                                  words[p]);
+  outbox.add({RelayRecord::placed, is_owned(end), end.next, header_packets,
+              static_cast<std::uint32_t>(header.bytes)});
+  outbox.add_run(RunsOf::channel, run_of_place(places_.out, header));
+  ++counts_.messages;
+  counts_.bytes += header.bytes;
+  return true;
+}
+
+/// Uses of places from there that are over.
+bool RelayLink::collect_places(RelayOutbox &outbox) {
+  bool any = false;
+  for (std::uint32_t token = 0; token < far_tokens; ++token) {
+    const std::uint32_t number = __atomic_load_n(places_.in_freed + token, __ATOMIC_ACQUIRE);
+    if (number == returned_[token] || outbox.room(0) == nullptr)
+      continue;
+    returned_[token] = number;
+    outbox.add({RelayRecord::freed, RelayRecord::places, WideUse{token, number}.slot(), 1, 0});
+    any = true;
+  }
+  return any;
 }
 
 bool RelayLink::collect_portions(End &end, Portions &portions, RelayOutbox &outbox) {
@@ -347,17 +394,24 @@ void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
                    lap_of_serial(static_cast<std::uint32_t>(record.first)));
     return;
   }
-  End &end = ends_[record.where];
   if (record.what == RelayRecord::freed) {
+    const Channel &channel =
+        record.where == RelayRecord::places ? places_ : ends_[record.where].channel;
     for (unsigned long long slot = record.first; slot != record.first + record.count; ++slot)
-      __atomic_store_n(end.channel.out_freed + slot % channel_slots, lap_of(slot),
-                       __ATOMIC_RELEASE);
+      __atomic_store_n(channel.out_freed + slot % channel_slots, lap_of(slot), __ATOMIC_RELEASE);
     return;
   }
+  End &end = ends_[record.where];
   if (record.what == RelayRecord::portions)
     return deliver_portions(end, record, data);
   if (record.what == RelayRecord::portion)
     return deliver_portion(end, record, data);
+  if (record.what == RelayRecord::placed) {
+    for (std::uint32_t p = header_packets; p-- > 0;)
+      store_packet<__ATOMIC_RELEASE>(packet_at(end.channel.in, record.first, p), data[p],
+                                     lap_of(record.first));
+    return note_delivered(end, record.first + 1);
+  }
   if ((record.more & wants_answer) != 0)
     awaited_.push_back({record.more >> 16 & (max_requests - 1), record.more & 0xffff});
   write_packets(end.channel.in, record.first, record.count, data);
@@ -382,7 +436,10 @@ void RelayLink::deliver_portions(End &end, const RelayRecord &record, const std:
   note_delivered(end, behind);
 }
 
-std::array<RelayRun, 2> RelayLink::runs_of(const RelayRecord &record) const {
+std::array<RelayRun, 2> RelayLink::runs_of(const RelayRecord &record,
+                                           const std::uint64_t *data) const {
+  if (record.what == RelayRecord::placed)
+    return {run_of_place(places_.in, unpack_header(data[0], data[1], data[2])), RelayRun{}};
   if (record.what == RelayRecord::chunks)
     return {run_of_chunks(stream_.in, record.first, record.more), RelayRun{}};
   return runs_behind(ends_[record.where].channel.in, record.where, record.first, record.more);

@@ -40,13 +40,15 @@ public:
   /// For State, as if they led to the other rank's memory.
   Channel channel(bool owned) const;
   Channel stream() const { return stream_; }
+  Channel places() const { return places_; } ///< place_channel()
   std::uint64_t *acks() const { return acks_; }
 
   /// What is new for the other rank; false where nothing is.
   bool collect(RelayOutbox &outbox);
-  /// Where the runs of a record go that has come, of portions or chunks: two across the ring's end,
-  /// else the second has no bytes. It is delivered when all of them have come.
-  std::array<RelayRun, 2> runs_of(const RelayRecord &record) const;
+  /// Where the runs of a record go that has come, of portions, chunks or a wide message: two across
+  /// the ring's end, else the second has no bytes. It is delivered, with the same `data`, when all
+  /// of them have come.
+  std::array<RelayRun, 2> runs_of(const RelayRecord &record, const std::uint64_t *data) const;
   /// Whether they may be received already.
   bool has_room(const RelayRecord &record) const;
   /// A run of chunks has been sent.
@@ -83,6 +85,8 @@ private:
   bool collect_messages(End &end, RelayOutbox &outbox);
   bool collect_message(End &end, const Header &header, RelayOutbox &outbox);
   bool collect_portions(End &end, Portions &portions, RelayOutbox &outbox);
+  bool collect_placed(const End &end, const Header &header, RelayOutbox &outbox);
+  bool collect_places(RelayOutbox &outbox);
   void deliver_portions(End &end, const RelayRecord &record, const std::uint64_t *header);
   void deliver_portion(End &end, RelayRecord record, const std::uint64_t *words);
   void deliver_chunks(const RelayRecord &record);
@@ -94,8 +98,9 @@ private:
   std::uint32_t is_owned(const End &end) const { return &end == &ends_[1]; }
 
   std::array<End, 2> ends_; ///< of the common channels, and of the owned ones
-  Channel stream_;
-  unsigned long long next_chunk_ = 0; ///< to go out
+  Channel stream_, places_;
+  std::array<std::uint32_t, far_tokens> returned_{}; ///< the use of each place told last to be over
+  unsigned long long next_chunk_ = 0;                ///< to go out
   std::uint64_t *acks_, *far_acks_, *far_news_;
   std::vector<Awaited> awaited_;
   Counts counts_;

@@ -18,12 +18,14 @@ namespace gmpi::peer {
 
 /// What a kernel has written for another rank's kernels. Words of data may follow.
 struct RelayRecord {
+  static constexpr std::uint32_t places = 2; ///< a channel, of wide messages' places
   enum What : std::uint32_t {
     packets,  ///< of the channel `where` (1: the owned one) from slot number `first` on
     portions, ///< of it, from there on, whose data is `more` bytes of runs; its first packets
     portion,  ///< the same of one, whose data follows these packets
+    placed,   ///< a wide message's header there, whose data is `more` bytes in a run
     chunks,   ///< of the stream, from number `first` on: `more` bytes in a run
-    freed,    ///< `count` slots of it
+    freed,    ///< `count` slots of a channel
     match,    ///< the answer to request `where`, in its use `first`: one word, or both
     round,    ///< of the communicator with context `where`: rank `more`'s part of round `first`
   } what;
@@ -34,6 +36,11 @@ struct RelayRecord {
 
   std::size_t words() const { return what == freed ? 0 : count; }
 };
+/// Whether its data comes in runs, and it is delivered with the last of them.
+constexpr bool has_runs(const RelayRecord &record) {
+  return record.what == RelayRecord::portions || record.what == RelayRecord::chunks ||
+         record.what == RelayRecord::placed;
+}
 constexpr std::size_t record_words = sizeof(RelayRecord) / sizeof(std::uint64_t);
 static_assert(sizeof(RelayRecord) == record_words * sizeof(std::uint64_t));
 
@@ -56,11 +63,12 @@ struct RelayMessage {
 };
 
 /// Data that lies together: of a channel's portions, in slots from number `first` to before
-/// `behind`, or of a stream's chunks of these numbers. Either go out one behind the other.
+/// `behind`, or in one of a wide message's place, or of a stream's chunks of these numbers. Either
+/// go out one behind the other.
 struct RelayRun {
   unsigned char *data;
   std::size_t bytes;
-  std::uint32_t channel; ///< 1: the owned one
+  std::uint32_t channel; ///< as RelayRecord has it
   unsigned long long first, behind;
 };
 enum class RunsOf { channel, stream };

@@ -48,14 +48,18 @@ template <bool tells> GMPI_NOINLINE Begun receive_as_pair() {
   return receive_short<Scope::grid, false, false>(call.comm->handle, call.rank, call.tag, call.data,
                                                   call.count, call.datatype, tells);
 }
-/// Goes on where it has come no further. Returns sharing, where all blocks are to read a wide
+/// Goes on where it has come no further. Returns sharing, where all blocks are to read its
 /// message; or nothing. The same warp.
 template <bool tells> GMPI_NOINLINE Begun end_receiving_as_pair(Begun begun) {
   BlockState &block = block_state();
   const LeftCall &call = receive_of_pair(block.series);
-  if (begun == Begun::found && read_wide_found(call.comm->handle, call.rank, call.tag, call.data,
-                                               call.count, tells) == Begun::sharing)
-    return Begun::sharing;
+  if (begun == Begun::found)
+    begun = read_wide_found(call.comm->handle, call.rank, call.tag, call.data, call.count, tells);
+  if (begun == Begun::found)
+    begun = read_apart_found<Scope::grid, true>(call.comm->handle, call.rank, call.tag, call.data,
+                                                call.count, tells);
+  if (begun == Begun::sharing)
+    return begun;
   if (lane_index() == 0) {
     const Arrived &arrived = block.peer.arrived;
     if (begun != Begun::nothing)
@@ -97,7 +101,7 @@ template <bool tells> GMPI_DEVICE bool exchange_pair(bool may) {
   const bool writes = is_span(begun) && is_to_be_written(span);
   if (writes || (begun == Begun::sharing && !span.reads)) {
     if (begun == Begun::sharing)
-      carry_wide();
+      carry_with_grid();
     else
       begun == Begun::spanning ? write_span<Scope::grid, false>() : write_span<Scope::grid, true>();
     tell_of_span();
@@ -107,7 +111,7 @@ template <bool tells> GMPI_DEVICE bool exchange_pair(bool may) {
     begun =
         begun == Begun::spanning ? read_span<Scope::grid, false>() : read_span<Scope::grid, true>();
   if (begun == Begun::sharing)
-    begun = carry_wide();
+    begun = carry_with_grid();
   return is_made_pair(begun);
 }
 

@@ -574,7 +574,14 @@ GMPI_DEVICE void read_wide(State &state, std::uint32_t peer, int source, std::ui
   Position behind{arrived.common, arrived.owned};
   const unsigned long long slot = behind.in(arrived.channel);
   behind.move(arrived.channel, slot + slots_of(header));
-  tell_to_read(block, ring, freed, slot, data, header, peer, then);
+  if (is_placed(header)) {
+    const Origin origin = origin_of(header, arrived.channel, slot);
+    const Channel &places = state.channels[origin.channel];
+    take_placed(state, arrived.channel, slot, header);
+    tell_to_read(block, places.in, places.in_freed, origin.first, data, header, peer, then);
+  } else {
+    tell_to_read(block, ring, freed, slot, data, header, peer, then);
+  }
   let_channels_go(state, peer, behind);
 }
 
@@ -592,8 +599,9 @@ GMPI_DEVICE Begun read_wide_found(MPI_Comm comm, int source, int tag, void *data
   const Source &known = block_state().sources[static_cast<std::uint32_t>(source) % Source::most];
   Arrived arrived = block_state().peer.arrived;
   Header &header = arrived.header;
-  if (!is_wide(header) || !is_found_for(known, comm, source, tag, count) ||
-      !is_for_all(data, header) || !can_carry_together(header.bytes))
+  if (!is_wide(header) || header.form == Form::apart ||
+      !is_found_for(known, comm, source, tag, count) || !is_for_all(data, header) ||
+      !can_carry_together(header.bytes))
     return Begun::found;
   if (header.form != Form::dense)
     header.form = Form::packets; // as it is: so the compiler knows
@@ -606,9 +614,9 @@ GMPI_DEVICE Begun read_wide_found(MPI_Comm comm, int source, int tag, void *data
   __syncwarp();
   return Begun::sharing;
 }
-/// The same of one that comes as it is, from another host: all blocks of the grid, or all of the
-/// block. Returns sharing, or carrying, then.
-template <Scope S>
+/// The same of one that comes as it is, from another host: all blocks of the grid or, but for
+/// `shared`, all of the block. Returns sharing, or carrying, then.
+template <Scope S, bool shared = false>
 GMPI_DEVICE Begun read_apart_found(MPI_Comm comm, int source, int tag, void *data, int count,
                                    bool want_status) {
   const Source &known = block_state().sources[static_cast<std::uint32_t>(source) % Source::most];
@@ -619,6 +627,8 @@ GMPI_DEVICE Begun read_apart_found(MPI_Comm comm, int source, int tag, void *dat
     return Begun::found;
   const bool shares = S == Scope::grid && header.bytes >= least_read_together && !is_shared(data) &&
                       can_carry_together(header.bytes);
+  if (shared && !shares)
+    return Begun::found;
   if (lane_index() == 0) {
     State &state = *context.peer;
     const bool by_owned = arrived.channel >= max_peers;

@@ -78,10 +78,13 @@ GMPI_DEVICE void tell_to_read(BlockState &block, std::uint64_t *ring, std::uint3
 struct Token {
   std::uint32_t used, back;
 
-  GMPI_DEVICE Token(const State &state, std::uint32_t peer) : used(0), back(1) {
-    if (const std::uint32_t lane = lane_index(); lane < wide_tokens) {
+  /// `returned`: where the last use of each that has come back is shown.
+  GMPI_DEVICE Token(const State &state, std::uint32_t peer, const std::uint32_t *returned,
+                    std::uint32_t tokens)
+      : used(0), back(1) {
+    if (const std::uint32_t lane = lane_index(); lane < tokens) {
       used = load_relaxed_device(&state.wide_uses[peer][lane]);
-      back = load_relaxed_system(token_at(state.acks, peer, lane));
+      back = load_relaxed_system(returned + lane);
     }
   }
   /// A free one's next use, if there is a free one.
@@ -109,7 +112,7 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
       bytes > wide_bytes || !is_for_all(data, bytes))
     return Begun::nothing;
   // These need nothing of each other.
-  const Token token(state, peer);
+  const Token token(state, peer, token_at(state.acks, peer, 0), wide_tokens);
   const std::uint64_t order = load_relaxed_device(route.order);
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
   const bool dense = may_be_dense(static_cast<std::uint32_t>(bytes), data, route, route.next);
@@ -157,13 +160,70 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
   }
   return Begun::sharing;
 }
-/// The same, also where a route is to be found, or slots. `bytes`: its length. Returns sharing, or
-/// nothing.
+/// The same to a rank on another host, into a token's place; its header, which is stored when the
+/// data is there (carry_far()), takes the next slot of a route that may yet have to be found.
+/// Returns sharing, or nothing.
+GMPI_NOINLINE Begun send_placed(const Comm &comm, int dest, int tag, const void *data,
+                                std::uint64_t bytes, MPI_Datatype datatype, Begun then) {
+  constexpr std::uint32_t looked_for = 64; // slots: more than one takes no longer
+  State &state = *context.peer;
+  if (bytes <= eager_bytes || bytes > far_wide_bytes || is_local(data) || is_shared(data) ||
+      !can_carry_together(bytes))
+    return Begun::nothing;
+  const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most, lane = lane_index();
+  const std::uint32_t peer = comm.peer_of[dest];
+  const Channel &places = state.channels[place_channel(peer)];
+  const Token token(state, peer, places.out_freed, far_tokens);
+  Route route = load_route<Scope::grid>(i);
+  if (!leads_to(route, comm.handle, dest, tag, datatype) || route.next == route.free_until) {
+    __syncwarp(); // all have read the route
+    find_route<Scope::grid>(state, comm, dest, datatype, looked_for, lane);
+    __syncwarp(); // what lane 0 has noted is there for all
+    route = load_route<Scope::grid>(i);
+  }
+  WideUse use{};
+  if (!leads_to(route, comm.handle, dest, tag, datatype) || route.next == route.free_until ||
+      !token.find(use))
+    return Begun::nothing;
+  const std::uint32_t told = load_relaxed_device(&state.summary.told);
+  const std::uint64_t order = load_relaxed_device(route.order);
+  __syncwarp(); // all have read the route
+  if (lane == 0) {
+    Share &share = block_state().peer;
+    Transfer &header = share.step.transfer;
+    header.ring = route.out;
+    header.first = route.next;
+    header.header = {MessageKind::eager, route.context, 0,    use.serial(), tag, bytes,
+                     common_of(order),   Form::apart,   false};
+    Span &span = share.span;
+    span.ring = places.out;
+    span.data = static_cast<unsigned char *>(const_cast<void *>(data));
+    span.first = use.slot();
+    span.bytes = static_cast<std::uint32_t>(bytes);
+    span.way = SpanWay::apart;
+    span.reads = false;
+    span.peer = peer;
+    span.then = then;
+    span.told = told;
+    tell_wide(block_state());
+    store_relaxed_device(&state.wide_uses[peer][use.token], use.number);
+    increase_relaxed_device(route.order, one_owned);
+    note_next<Scope::grid>(i, route.next + 1);
+    count_call(state, bytes);
+    increase_relaxed_device(&state.wide, 1);
+  }
+  __syncwarp();
+  return Begun::sharing;
+}
+/// As send_wide_by(), also where a route is to be found, or slots. `bytes`: its length. Returns
+/// sharing, or nothing.
 GMPI_NOINLINE Begun send_wide(const Comm &comm, int dest, int tag, const void *data, int count,
                               std::uint64_t bytes, MPI_Datatype datatype, Begun then) {
   State &state = *context.peer;
+  if (comm.peer_of[dest] >= state.near_peers)
+    return send_placed(comm, dest, tag, data, bytes, datatype, then);
   if (bytes <= eager_bytes || bytes > wide_bytes || !is_for_all(data, bytes) ||
-      !can_carry_together(bytes) || comm.peer_of[dest] >= state.near_peers)
+      !can_carry_together(bytes))
     return Begun::nothing;
   const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
   const auto try_to = [&] {
@@ -321,17 +381,45 @@ GMPI_NOINLINE Begun carry_near_stream() {
 /// So long a message from another host is read by all blocks: one has no more than 8 KiB on its way
 /// from the host's memory, and the others are to be told, and to meet.
 constexpr std::uint32_t least_read_together = 16384;
-/// This block's part of one, of which the header has been acquired.
-GMPI_DEVICE void read_apart_part(const Span &span) {
+/// This block's part of one, of which the header has been acquired; or of a wide one to there.
+GMPI_DEVICE void carry_apart_part(const Span &span, const Header &header) {
   const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
-  const std::uint32_t blocks = grid_blocks();
-  const std::uint32_t rank = (warp * blocks + block_index()) * 32 + lane_index();
+  const std::uint32_t size = grid_blocks() * warps * 32;
+  const std::uint32_t rank = (warp * grid_blocks() + block_index()) * 32 + lane_index();
   if (warp >= warps || rank * sizeof(uint4) >= span.bytes)
     return;
-  const Header header{MessageKind::eager, 0, 0, 0, 0, span.bytes, 0, Form::apart, false};
   const Transfer t{span.ring, span.freed, span.first, span.data, span.bytes, header};
+  if (!span.reads)
+    return write_portion(t, Portion(t, 0), rank, size);
   acquire_system();
-  read_portion(t, Portion(t, 0), rank, blocks * warps * 32);
+  read_portion(t, Portion(t, 0), rank, size);
+}
+/// The end of a call's sending when all blocks have written a wide message to another host, and
+/// this one its part: its header is stored. Returns over, where all have met; or sent, as
+/// carry_wide() does.
+GMPI_DEVICE Begun end_placed() {
+  BlockState &block = block_state();
+  const bool leads = block.command == GridCommand::lead;
+  const Begun then = block.peer.span.then;
+  __syncthreads();
+  if (thread_index() == 0) {
+    if (then != Begun::sent)
+      meet_blocks(block);
+    else if (leads)
+      GridTeam::await_helpers();
+    else
+      add_device(&block.launch->membership, 1); // it has written its part
+    if (leads) {
+      const Transfer &t = block.peer.step.transfer;
+      release_system(); // what all blocks have stored is there before that
+      for (std::uint32_t i = header_packets; i-- > 0;)
+        store_packet(packet_at(t.ring, t.first, i), pack_header(t.header, i), lap_of(t.first));
+    }
+    if (leads && then != Begun::sent)
+      block.living_blocks = 1; // nobody is left to be told of the end
+  }
+  __syncthreads();
+  return then;
 }
 
 /// What goes by way of the hosts.
@@ -341,10 +429,13 @@ GMPI_NOINLINE Begun carry_far() {
     span.reads ? carry_far_stream_part<true>(span) : carry_far_stream_part<false>(span);
     return end_stream();
   }
-  read_apart_part(span);
+  const Header header{MessageKind::eager, 0, 0, 0, 0, span.bytes, 0, Form::apart, false};
+  carry_apart_part(span, header);
+  if (!span.reads)
+    return end_placed();
   const Begun begun = end_together();
   if (block_state().command == GridCommand::lead)
-    free_share(span.freed, span.first, span.first + slots_in_portion(span.bytes), thread_index(),
+    free_share(span.freed, span.first, span.first + slots_of(header), thread_index(),
                block_threads());
   return begun;
 }

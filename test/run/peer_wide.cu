@@ -7,8 +7,9 @@
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 GMPI_STATS=1 %ranks 2 %t 2>&1 | FileCheck %s
-// RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %ranks 2 %t
+// RUN: env GMPI_PEER=1 GMPI_STATS=1 GMPI_HOSTS_FOR_TESTS=2 %ranks 2 %t 2>&1 | FileCheck %s
 // RUN: env GMPI_PEER=1 not %mpiexec -n 2 %t truncates 2>&1 | FileCheck %s --check-prefix=TRUNCATED
+// RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 not %mpiexec -n 2 %t truncates 2>&1 | FileCheck %s --check-prefix=TRUNCATED
 // CHECK-DAG: rank 0: of these messages, {{[1-9][0-9]+}} were written by all blocks of a grid
 // CHECK-DAG: {{^ok}}
 #include "Inputs/messages.h"
@@ -193,6 +194,8 @@ int main(int argc, char **argv) {
   if (!test::thread_sanitizer) {
     pingpong<<<16, 32>>>(b, 1000000, 0, 0, rank);
     expect("other grids", 1000000);
+    pingpong<<<32, 32>>>(b, room, 0, 0, rank); // as long as such a message to another host may be
+    expect("other grids", room);
     exchange<<<blocks, threads>>>(b, most + most / 2, 200000, 0, rank); // one is announced
     exchange<<<blocks, threads>>>(b, 100000, most + 4, 0, rank);
     expect("with a longer one", most);

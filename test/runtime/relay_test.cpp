@@ -2,6 +2,7 @@
 // their kernels' part and the relay's played by one thread.
 #include "peer/matching_device.hpp"
 #include "peer/portions_device.hpp"
+#include "peer/progress_device.hpp"
 #include "peer/relay_link.hpp"
 #include "peer/relay_rounds.hpp"
 #include "posted_receive.hpp"
@@ -42,6 +43,7 @@ struct Rank {
     s.comms[0].context = 5;
     for (bool owned : {false, true})
       s.channels[owned ? owned_channel(1) : 1] = link.channel(owned);
+    s.channels[place_channel(1)] = link.places();
     s.peer_acks[1] = link.acks();
   }
 };
@@ -64,9 +66,9 @@ struct RelayBetween : testing::Test {
     int messages = 0;
     for (RelayMessage message{nullptr}; from.outbox.take(message); ++messages) {
       message.for_each_record([&](const RelayRecord &record, const std::uint64_t *data) {
-        if (record.what != RelayRecord::portions)
+        if (!has_runs(record))
           return to.link.deliver(record, data);
-        for (const RelayRun &run : to.link.runs_of(record))
+        for (const RelayRun &run : to.link.runs_of(record, data))
           if (run.bytes != 0)
             runs.push_back({run, record, {data, data + record.count}, false});
         runs.back().is_last = true;
@@ -225,6 +227,102 @@ TEST_F(RelayBetween, a_few_KiB_come_with_the_records_and_more_by_themselves) {
   EXPECT_EQ(a.link.counts().bytes, 32000u);
 }
 
+/// Wide messages, from a to b.
+struct RelayedPlaces : RelayBetween {
+  std::vector<unsigned char> data = std::vector<unsigned char>(far_wide_bytes);
+  RelayedPlaces() { std::iota(data.begin(), data.end(), 1); }
+
+  /// As all blocks of a grid do: the data first, and then the header.
+  void send_wide(WideUse use, std::uint32_t bytes, int tag) {
+    Transfer t = outgoing(data.data() + tag, bytes, tag, MessageKind::eager, Form::apart);
+    t.header.serial = use.serial();
+    ASSERT_TRUE(is_placed(t.header));
+    ASSERT_EQ(slots_of(t.header), 1u);
+    const Transfer placed{
+        a.state->channels[place_channel(1)].out, nullptr, use.slot(), t.data, t.room, t.header};
+    for (std::uint32_t rank = 0; rank < 3; ++rank)
+      device::write_portion(placed, device::Portion(placed, 0), rank, 3);
+    for (std::uint32_t i = header_packets; i-- > 0;)
+      device::store_packet(packet_at(t.ring, t.first, i), pack_header(t.header, i),
+                           lap_of(t.first));
+  }
+  std::uint32_t returned(std::uint32_t token) const {
+    return a.state->channels[place_channel(1)].out_freed[token];
+  }
+};
+
+TEST_F(RelayedPlaces, a_wide_message_comes_straight_to_its_place_and_is_read_there) {
+  std::vector<unsigned char> to(far_wide_bytes + 1);
+  const std::uint32_t last = (1u << WideUse::number_bits) - 1;
+  int turn = 0;
+  for (const std::uint32_t number : {1u, 2u, last, WideUse::behind(last)})
+    for (std::uint32_t token = 0; token < far_tokens; ++token, ++turn) {
+      const std::uint32_t bytes =
+          turn % 2 == 0 ? eager_bytes + 1 + turn : far_wide_bytes - 64 - 16 * turn;
+      std::fill(to.begin(), to.end(), 0xee);
+      Request &request = post(300, turn);
+      request.data = to.data();
+      request.room = turn % 3 == 2 ? bytes / 3 : bytes;
+      send_wide({token, number}, bytes, turn);
+      EXPECT_EQ(relay(a, b), 1);
+      EXPECT_FALSE(is_there(turn)); // its data is on its way
+      EXPECT_EQ(bring_runs(), 1);
+      ASSERT_TRUE(is_there(turn));
+      EXPECT_EQ(device::look_into_channels(*b.state).kind, WorkKind::none);
+      ASSERT_EQ(device::state_of(request), RequestState::receiving);
+      relay(b, a);
+      EXPECT_TRUE(is_free(turn + channel_slots)); // its header has been read
+      EXPECT_NE(returned(token), number);         // its data has not
+      ASSERT_TRUE(device::try_carry_on(*b.state, 300, 300));
+      for (bool frees : {false, true})
+        for (std::uint32_t rank = 0; rank < 5; ++rank)
+          device::read_request(*b.state, 300, frees, rank, 5);
+      device::set_done(*b.state, 300);
+      const auto room = to.begin() + static_cast<std::ptrdiff_t>(request.room);
+      ASSERT_TRUE(std::equal(to.begin(), room, data.begin() + turn));
+      ASSERT_EQ(*room, 0xee);
+      EXPECT_EQ(relay(b, a), 1);
+      EXPECT_EQ(returned(token), number);
+      EXPECT_EQ(relay(b, a), 0); // that is told once
+    }
+  EXPECT_EQ(a.link.counts().messages, unsigned(turn));
+}
+
+TEST_F(RelayedPlaces, what_nobody_waits_for_stays_there) {
+  for (std::uint32_t token = 0; token < far_tokens; ++token)
+    send_wide({token, 1}, eager_bytes + 4, 7);
+  send(data.data(), 8, 8); // is behind these
+  int runs = 0;
+  for (int some = 1; some != 0; runs += some) {
+    relay(a, b); // two at a time
+    some = bring_runs();
+    EXPECT_LE(some, 2);
+  }
+  EXPECT_EQ(runs, int(far_tokens));
+  ASSERT_TRUE(device::try_lock(*b.state));
+  const device::Work work = device::look_into_channels(*b.state);
+  EXPECT_EQ(work.kind, WorkKind::keep); // the short one's: these have been kept by their headers
+  EXPECT_LT(work.index, first_wide_kept);
+  device::end_keeping(*b.state, work.index);
+  EXPECT_EQ(b.state->summary.kept, far_tokens + 1);
+  Request wanted{};
+  wanted.context = 5;
+  wanted.peer = any_source;
+  wanted.tag = 7;
+  for (std::uint32_t token = 0; token < far_tokens; ++token) {
+    const std::uint32_t place = device::take_kept(*b.state, device::wanted_by(wanted), false);
+    ASSERT_EQ(place, first_wide_kept + wide_tokens + token); // in their order
+    const unsigned char *const kept = device::kept_memory(*b.state, place);
+    EXPECT_EQ(kept, place_at(b.state->channels[place_channel(1)].in, token));
+    EXPECT_TRUE(std::equal(kept, kept + eager_bytes + 4, data.begin() + 7));
+    relay(b, a);
+    EXPECT_EQ(returned(token), 0u);
+    device::give_place(*b.state, place);
+    relay(b, a);
+    EXPECT_EQ(returned(token), 1u);
+  }
+}
+
 TEST_F(RelayBetween, a_message_goes_out_when_it_is_whole) {
   std::vector<unsigned char> data(10000, 7);
   Transfer t = outgoing(data.data(), data.size(), 1, MessageKind::eager);
@@ -343,11 +441,11 @@ struct RelayedStream : RelayBetween {
     for (; !records.empty() && b.link.has_room(records.front()); ++count) {
       RelayRun from{};
       EXPECT_TRUE(a.outbox.take_run(RunsOf::stream, from));
-      const RelayRun to = b.link.runs_of(records.front())[0];
+      const RelayRun to = b.link.runs_of(records.front(), nullptr)[0];
       EXPECT_EQ(from.bytes, to.bytes);
       EXPECT_EQ(from.first, to.first);
       EXPECT_EQ(from.behind, to.behind);
-      EXPECT_EQ(b.link.runs_of(records.front())[1].bytes, 0u);
+      EXPECT_EQ(b.link.runs_of(records.front(), nullptr)[1].bytes, 0u);
       std::copy_n(from.data, from.bytes, to.data);
       a.outbox.note_run_sent(RunsOf::stream);
       a.link.note_sent(from);
