@@ -339,13 +339,18 @@ template <Function F, Scope S> GMPI_DEVICE Begun send_by_route(const Arguments &
   if (!leads_to(route, a.comm, a.dest, a.send_tag, a.send_datatype) || a.send_count < 0 ||
       is_local(a.send_buffer))
     return Begun::nothing;
-  if (bytes > eager_bytes)
-    return F == Function::Send && route.next < route.free_until
-               ? send_long_by_route<S>(i, a.comm, route.context, route.order, route.out, route.next,
-                                       a.send_tag, a.send_buffer, bytes)
-               : Begun::nothing;
   const bool receives = F != Function::Sendrecv ||
                         (receives_behind(a) && static_cast<std::uint32_t>(a.source) < route.size);
+  if (bytes > eager_bytes) {
+    if (F == Function::Isend || route.next >= route.free_until || !receives)
+      return Begun::nothing;
+    const LongRoute by{i, route.context, a.comm, route.order, route.next, route.out};
+    if constexpr (F == Function::Sendrecv)
+      return exchange_by_route<S>(
+          by, a.send_tag, a.send_buffer, bytes, a.source, a.recv_tag, a.recv_buffer,
+          std::uint64_t(static_cast<std::uint32_t>(a.recv_count)) * route.extent);
+    return send_long_by_route<S>(by, a.send_tag, a.send_buffer, bytes);
+  }
   return bytes > far_packets_bytes && route.near == 0 && receives
              ? send_apart<F, S>(i, route, a.send_tag, a.send_buffer, bytes)
              : Begun::nothing;

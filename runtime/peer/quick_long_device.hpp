@@ -290,40 +290,55 @@ GMPI_NOINLINE Begun send_long(State &state, const Comm &comm, int dest, int tag,
                                    : begun;
 }
 
-/// The same through route `i`, which leads there, and whose slot number `next` is free; of the
-/// route what is needed. Nothing has happened where it returns `nothing`.
+/// The same through a route that leads there, of which this is needed; its slot number `next` is
+/// free.
+struct LongRoute {
+  std::uint32_t i, comm_context;
+  MPI_Comm comm;
+  unsigned long long *order, next;
+  std::uint64_t *out;
+};
+/// Announces a message so, as call.sending. Returns its communicator; null, and nothing has
+/// happened, where it cannot. `alone`: it is an MPI_Send's.
 template <Scope S>
-GMPI_NOINLINE Begun send_long_by_route(std::uint32_t i, MPI_Comm comm, std::uint32_t comm_context,
-                                       unsigned long long *order, std::uint64_t *out,
-                                       unsigned long long next, int tag, const void *data,
-                                       unsigned long long bytes) {
+GMPI_DEVICE const Comm *announce_by_route(State &state, const LongRoute &route, int tag,
+                                          const void *data, unsigned long long bytes, bool alone,
+                                          LongCall &call, Share &share) {
   const std::uint32_t lane = thread_index();
-  State &state = *context.peer;
-  Share &share = block_state().peer;
-  const std::uint32_t peer = peer_of_channel(routes_of<S>().channel[i]);
+  const std::uint32_t peer = peer_of_channel(routes_of<S>().channel[route.i]);
   const std::uint32_t slot = of_lane(lane == 0 ? kept_slot<S>() : no_slot, 0);
   if (slot == no_slot || peer >= state.near_peers)
-    return Begun::nothing;
+    return nullptr;
   // These need nothing of each other.
-  const std::uint64_t after = common_of(load_relaxed_device(order));
+  const std::uint64_t after = common_of(load_relaxed_device(route.order));
   const std::uint32_t serial = lane == 0 ? next_use(state, slot, true) : 0;
   const std::uint32_t told = lane == 0 ? load_relaxed_device(&state.summary.told) : 0;
-  const bool streams = waits_to_stream<S>(data, bytes);
-  const Transfer t =
-      announcement(comm_context, slot, of_lane(serial, 0), tag, data, bytes, next, after, streams);
-  store_header(out, t);
+  const bool streams = alone && waits_to_stream<S>(data, bytes);
+  const Transfer t = announcement(route.comm_context, slot, of_lane(serial, 0), tag, data, bytes,
+                                  route.next, after, streams);
+  store_header(route.out, t);
   __syncwarp(); // the route has been read
   if (lane == 0) {
-    note_next<S>(i, next + 1);
-    increase_relaxed_device(order, one_owned);
+    note_next<S>(route.i, route.next + 1);
+    increase_relaxed_device(route.order, one_owned);
     count_call(state, bytes);
     if (told != 0)
       tell_progress(state);
   }
+  const Comm *const comm = find_comm(route.comm);
+  note_announced(state, *comm, peer, slot, t, true, call, share);
+  return comm;
+}
+/// Of an MPI_Send. Returns announced; or nothing, and nothing has happened.
+template <Scope S>
+GMPI_NOINLINE Begun send_long_by_route(LongRoute route, int tag, const void *data,
+                                       unsigned long long bytes) {
+  Share &share = block_state().peer;
   LongCall call{};
   call.receiving = nothing;
-  note_announced(state, *find_comm(comm), peer, slot, t, true, call, share);
-  return keep_call(call, share, Begun::announced);
+  return announce_by_route<S>(*context.peer, route, tag, data, bytes, true, call, share) != nullptr
+             ? keep_call(call, share, Begun::announced)
+             : Begun::nothing;
 }
 
 /// All of the block, or the grid, store a message where it belongs; then the receiver is told.
@@ -551,6 +566,8 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
       lane < ack_packets ? call.send_lap : lap_of(owned ? at.owned : at.common);
   const bool is_last = lane == owned_lane + 2 || lane == common_lane + 2; // of a header
   static_assert(header_packets == 3);
+  unsigned long long offset = 0;
+  const Match offer = find_offer_as_warp(state, data, room, offset); // while that is on its way
   Answer answer = Answer::none;
   Patience patience;
   GMPI_NO_UNROLL
@@ -566,14 +583,11 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
       const std::uint32_t first = by_owned ? owned_lane : common_lane;
       const Header header =
           unpack_header(of_lane(seen.data(), first), of_lane(seen.data(), first + 1), 0);
-      unsigned long long offset = 0;
       if (is_for(header, comm, tag) && header.kind == MessageKind::announced &&
-          header.bytes <= room) {
-        const Match offer = find_offer_as_warp(state, data, room, offset);
-        if (match_long(state, comm, source, tag, data, room, by_owned ? owned_channel(peer) : peer,
-                       at, header, offer, offset, slot, call))
-          return Begun::over;
-      }
+          header.bytes <= room &&
+          match_long(state, comm, source, tag, data, room, by_owned ? owned_channel(peer) : peer,
+                     at, header, offer, offset, slot, call))
+        return Begun::over;
       break;
     }
     const bool stop = lane == 2 ? has_others(seen, 0) || seen.low >> 32 != 0 : patience.ends(turns);
@@ -587,6 +601,42 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
   return answer == Answer::storable ? Begun::storing : leave_long(state, call, share);
 }
 
+/// The slot that a long receive of an MPI_Sendrecv's is to have; no_slot where it goes another way.
+template <Scope S>
+GMPI_DEVICE std::uint32_t slot_to_exchange(int source, const void *out,
+                                           unsigned long long out_bytes) {
+  return out_bytes <= eager_bytes || is_local(out) || source == MPI_ANY_SOURCE
+             ? no_slot
+             : of_lane(thread_index() == 0 ? other_kept_slot<S>() : no_slot, 0);
+}
+/// Goes on with an MPI_Sendrecv whose message has been announced. Returns as begin_exchange().
+template <Scope S>
+GMPI_DEVICE Begun go_on_exchanging(State &state, const Comm &comm, int source, int tag, void *out,
+                                   unsigned long long out_bytes, std::uint32_t slot, LongCall &call,
+                                   Share &share) {
+  const Begun begun = await_either<S>(state, comm, source, tag, out, out_bytes, slot, call, share);
+  return keep_call(call, share, begun == Begun::over ? Begun::announced : begun);
+}
+/// Begins an MPI_Sendrecv that sends a long message through a route, and receives one. Returns as
+/// begin_exchange(); or nothing, and nothing has happened.
+template <Scope S>
+GMPI_NOINLINE Begun exchange_by_route(LongRoute route, int send_tag, const void *in,
+                                      unsigned long long in_bytes, int source, int recv_tag,
+                                      void *out, unsigned long long out_bytes) {
+  State &state = *context.peer;
+  Share &share = block_state().peer;
+  LongCall call{};
+  call.receiving = nothing;
+  const std::uint32_t slot = slot_to_exchange<S>(source, out, out_bytes);
+  if (slot == no_slot)
+    return Begun::nothing;
+  const Comm *const comm =
+      announce_by_route<S>(state, route, send_tag, in, in_bytes, false, call, share);
+  return comm == nullptr ? Begun::nothing
+                         : go_on_exchanging<S>(state, *comm, source, recv_tag, out, out_bytes, slot,
+                                               call, share);
+}
+
 /// Begins an MPI_Sendrecv that sends a long message. Returns storing or announced, and
 /// share.long_call says what has been matched; or from where the general way is to go on.
 template <Scope S>
@@ -597,9 +647,7 @@ GMPI_NOINLINE Begun begin_exchange(State &state, const Comm &comm, int dest, int
   LongCall call{};
   call.receiving = nothing;
   Begun begun = Begun::nothing;
-  std::uint32_t slot = no_slot;
-  if (out_bytes > eager_bytes && !is_local(out) && source != MPI_ANY_SOURCE)
-    slot = of_lane(thread_index() == 0 ? other_kept_slot<S>() : no_slot, 0);
+  const std::uint32_t slot = slot_to_exchange<S>(source, out, out_bytes);
   if (slot != no_slot)
     begun =
         announce_long<S>(state, comm, dest, send_tag, in, in_bytes, datatype, false, call, share);
@@ -607,10 +655,7 @@ GMPI_NOINLINE Begun begin_exchange(State &state, const Comm &comm, int dest, int
     return announce_quickly(state, comm, dest, send_tag, in, in_bytes, share);
   if (begun != Begun::over)
     return begun;
-  begun = await_either<S>(state, comm, source, recv_tag, out, out_bytes, slot, call, share);
-  if (begun == Begun::over)
-    begun = Begun::announced;
-  return keep_call(call, share, begun);
+  return go_on_exchanging<S>(state, comm, source, recv_tag, out, out_bytes, slot, call, share);
 }
 
 /// Goes on with it where its message has been matched, and the other one has been stored. Returns

@@ -167,8 +167,7 @@ GMPI_NOINLINE Begun send_placed(const Comm &comm, int dest, int tag, const void 
                                 std::uint64_t bytes, MPI_Datatype datatype, Begun then) {
   constexpr std::uint32_t looked_for = 64; // slots: more than one takes no longer
   State &state = *context.peer;
-  if (bytes <= eager_bytes || bytes > far_wide_bytes || is_local(data) || is_shared(data) ||
-      !can_carry_together(bytes))
+  if (is_local(data) || is_shared(data) || !can_carry_together(bytes))
     return Begun::nothing;
   const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most, lane = lane_index();
   const std::uint32_t peer = comm.peer_of[dest];
@@ -220,10 +219,11 @@ GMPI_NOINLINE Begun send_placed(const Comm &comm, int dest, int tag, const void 
 GMPI_NOINLINE Begun send_wide(const Comm &comm, int dest, int tag, const void *data, int count,
                               std::uint64_t bytes, MPI_Datatype datatype, Begun then) {
   State &state = *context.peer;
+  if (bytes <= eager_bytes || bytes > far_wide_bytes)
+    return Begun::nothing;
   if (comm.peer_of[dest] >= state.near_peers)
     return send_placed(comm, dest, tag, data, bytes, datatype, then);
-  if (bytes <= eager_bytes || bytes > wide_bytes || !is_for_all(data, bytes) ||
-      !can_carry_together(bytes))
+  if (bytes > wide_bytes || !is_for_all(data, bytes) || !can_carry_together(bytes))
     return Begun::nothing;
   const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
   const auto try_to = [&] {
