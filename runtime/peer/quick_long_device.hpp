@@ -58,6 +58,14 @@ GMPI_DEVICE bool watch(State &state, const LongCall &call, const std::uint64_t *
 
 // --- sending ---
 
+/// Of a call that begins with what it sends. `then`: see LongCall.
+GMPI_DEVICE LongCall sending_call(Begun then) {
+  LongCall call{};
+  call.receiving = nothing;
+  call.then = then;
+  return call;
+}
+
 /// A message that is to be announced as the request of `slot`, from channel slot number `first` on.
 /// `streams`: all blocks of a grid will wait to stream it.
 GMPI_DEVICE Transfer announcement(std::uint32_t comm_context, std::uint32_t slot,
@@ -184,16 +192,24 @@ GMPI_DEVICE Answer answer_of(State &state, const LongCall &call, const Packet &s
         begin_to_stream(state, call.to, share.step.transfer.data, share.step.high, offset);
       return Answer::streamed;
     }
+  const bool by_all = S == Scope::grid && are_all_there(); // while the packet is on its way
   const Packet mapped = Packet::load(state.mapped[call.to][match.place]);
   if (!mapped.shows(match.number) || share.step.high > step_bytes<S>)
     return Answer::other;
   __syncwarp();
   if (thread_index() == 0) {
-    share.step.kind = Step::store;
-    share.step.low = 0;
-    share.step.target = reinterpret_cast<unsigned char *>(mapped.data()) + offset;
+    unsigned char *const target = reinterpret_cast<unsigned char *>(mapped.data()) + offset;
+    unsigned char *const data = share.step.transfer.data;
     share.landed = landed_at(state.peer_acks[call.to], match.request);
     share.landed_lap = lap_of_serial(match.serial);
+    share.shares = by_all && share.step.high >= shared_store_bytes && !is_shared(data);
+    if (S == Scope::grid && share.shares) {
+      tell_to_store(block_state(), target, data, share.step.high, call.then);
+    } else {
+      share.step.kind = Step::store;
+      share.step.low = 0;
+      share.step.target = target;
+    }
   }
   return Answer::storable;
 }
@@ -281,8 +297,7 @@ GMPI_DEVICE Begun announce_quickly(State &state, const Comm &comm, int dest, int
 template <Scope S>
 GMPI_NOINLINE Begun send_long(State &state, const Comm &comm, int dest, int tag, const void *data,
                               unsigned long long bytes, MPI_Datatype datatype, Share &share) {
-  LongCall call{};
-  call.receiving = nothing;
+  LongCall call = sending_call(Begun::over);
   const Begun begun =
       announce_long<S>(state, comm, dest, tag, data, bytes, datatype, true, call, share);
   return begun == Begun::over      ? keep_call(call, share, Begun::announced)
@@ -334,8 +349,7 @@ template <Scope S>
 GMPI_NOINLINE Begun send_long_by_route(LongRoute route, int tag, const void *data,
                                        unsigned long long bytes) {
   Share &share = block_state().peer;
-  LongCall call{};
-  call.receiving = nothing;
+  LongCall call = sending_call(Begun::over);
   return announce_by_route<S>(*context.peer, route, tag, data, bytes, true, call, share) != nullptr
              ? keep_call(call, share, Begun::announced)
              : Begun::nothing;
@@ -344,6 +358,11 @@ GMPI_NOINLINE Begun send_long_by_route(LongRoute route, int tag, const void *dat
 /// All of the block, or the grid, store a message where it belongs; then the receiver is told.
 /// `last`: with it the call is over.
 template <Scope S, bool last> GMPI_DEVICE void store_message() {
+  if constexpr (S == Scope::grid)
+    if (block_state().peer.shares) { // they have been told
+      carry_stored();
+      return;
+    }
   const std::conditional_t<S == Scope::grid, GridTeam, BlockTeam> team{
       BlockTeam{thread_index() == 0}};
   do_store(team);
@@ -625,8 +644,7 @@ GMPI_NOINLINE Begun exchange_by_route(LongRoute route, int send_tag, const void 
                                       void *out, unsigned long long out_bytes) {
   State &state = *context.peer;
   Share &share = block_state().peer;
-  LongCall call{};
-  call.receiving = nothing;
+  LongCall call = sending_call(Begun::sent);
   const std::uint32_t slot = slot_to_exchange<S>(source, out, out_bytes);
   if (slot == no_slot)
     return Begun::nothing;
@@ -644,8 +662,7 @@ GMPI_NOINLINE Begun begin_exchange(State &state, const Comm &comm, int dest, int
                                    const void *in, unsigned long long in_bytes,
                                    MPI_Datatype datatype, int source, int recv_tag, void *out,
                                    unsigned long long out_bytes, Share &share) {
-  LongCall call{};
-  call.receiving = nothing;
+  LongCall call = sending_call(Begun::sent);
   Begun begun = Begun::nothing;
   const std::uint32_t slot = slot_to_exchange<S>(source, out, out_bytes);
   if (slot != no_slot)

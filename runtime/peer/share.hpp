@@ -39,11 +39,12 @@ struct LongCall {
   unsigned long long room; ///< for what is received, and whose it is
   int source;
   bool want_status;
+  Begun then; ///< how far a grid's call has come when what it sends has been stored: over, or sent
 };
 
-/// How all blocks of a grid carry a span: the last two are long messages, of which `first` says the
-/// first bundle, or chunk.
-enum class SpanWay : std::uint32_t { packets, dense, apart, near_stream, far_stream };
+/// How all blocks of a grid carry a span: the last three are long messages. Of streams `first` says
+/// the first bundle, or chunk; one that is stored goes straight to where it belongs, `ring`.
+enum class SpanWay : std::uint32_t { packets, dense, apart, near_stream, far_stream, store };
 
 /// A short message that all of a block write, or whose data they read: see span_device.hpp. Or one
 /// that all blocks of a grid do.

@@ -394,10 +394,10 @@ GMPI_DEVICE void carry_apart_part(const Span &span, const Header &header) {
   acquire_system();
   read_portion(t, Portion(t, 0), rank, size);
 }
-/// The end of a call's sending when all blocks have written a wide message to another host, and
-/// this one its part: its header is stored. Returns over, where all have met; or sent, as
-/// carry_wide() does.
-GMPI_DEVICE Begun end_placed() {
+/// The end of a call's sending when all blocks have written block.peer.span, and this one its part:
+/// the block that makes the call does `tell` then, with which others see it. All of the block.
+/// Returns over, where all blocks have met; or sent, as carry_wide() does.
+template <class Tell> GMPI_DEVICE Begun end_writing(Tell tell) {
   BlockState &block = block_state();
   const bool leads = block.command == GridCommand::lead;
   const Begun then = block.peer.span.then;
@@ -410,16 +410,20 @@ GMPI_DEVICE Begun end_placed() {
     else
       add_device(&block.launch->membership, 1); // it has written its part
     if (leads) {
-      const Transfer &t = block.peer.step.transfer;
       release_system(); // what all blocks have stored is there before that
-      for (std::uint32_t i = header_packets; i-- > 0;)
-        store_packet(packet_at(t.ring, t.first, i), pack_header(t.header, i), lap_of(t.first));
+      tell();
     }
     if (leads && then != Begun::sent)
       block.living_blocks = 1; // nobody is left to be told of the end
   }
   __syncthreads();
   return then;
+}
+/// Shows a wide message to another host: its header.
+GMPI_DEVICE void show_placed() {
+  const Transfer &t = block_state().peer.step.transfer;
+  for (std::uint32_t i = header_packets; i-- > 0;)
+    store_packet(packet_at(t.ring, t.first, i), pack_header(t.header, i), lap_of(t.first));
 }
 
 /// What goes by way of the hosts.
@@ -432,15 +436,44 @@ GMPI_NOINLINE Begun carry_far() {
   const Header header{MessageKind::eager, 0, 0, 0, 0, span.bytes, 0, Form::apart, false};
   carry_apart_part(span, header);
   if (!span.reads)
-    return end_placed();
+    return end_writing([] { show_placed(); });
   const Begun begun = end_together();
   if (block_state().command == GridCommand::lead)
     free_share(span.freed, span.first, span.first + slots_of(header), thread_index(),
                block_threads());
   return begun;
 }
+
+// --- long messages that are stored where they belong ---
+
+/// Has all blocks store the message that is sent at `target`. `then`: over or sent. Lane 0 of the
+/// block that makes the call.
+GMPI_DEVICE void tell_to_store(BlockState &block, void *target, void *data, std::uint64_t bytes,
+                               Begun then) {
+  note_span(static_cast<std::uint64_t *>(target), nullptr, 0, data,
+            static_cast<std::uint32_t>(bytes), 0, {}, then);
+  Span &span = block.peer.span;
+  span.reads = false;
+  span.way = SpanWay::store;
+  tell_wide(block);
+}
+/// All of a block, whichever of the grid's, store their part; then the receiver is told.
+GMPI_NOINLINE Begun carry_stored() {
+  const Span &span = block_state().peer.span;
+  copy_share(span.ring, span.data, span.bytes, block_index() * block_threads() + thread_index(),
+             grid_blocks() * block_threads());
+  return end_writing([] {
+    const Share &share = block_state().peer;
+    store_packet(share.landed, 0, share.landed_lap);
+    increase_relaxed_device(&context.peer->stored, 1);
+  });
+}
+
 GMPI_DEVICE Begun carry_stream() {
-  return block_state().peer.span.way == SpanWay::near_stream ? carry_near_stream() : carry_far();
+  const SpanWay way = block_state().peer.span.way;
+  return way == SpanWay::near_stream ? carry_near_stream()
+         : way == SpanWay::store     ? carry_stored()
+                                     : carry_far();
 }
 
 /// All of a block, whichever of the grid's, carry what block.peer.span says, as these do.
