@@ -366,7 +366,7 @@ GMPI_DEVICE void note_copies(Copies &to, const Copies &from) {
 GMPI_DEVICE void note_task(BlockState &block) {
   const GridTask &task = block.launch->task;
   block.task = {task.bytes, 0, task.offset, task.what};
-  if (block.command == GridCommand::copy && block.task.what == GridTask::copy)
+  if (block.command == GridCommand::copy && block.task.copies())
     note_copies(block.copies, block.launch->copies);
 }
 

@@ -134,7 +134,7 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, Needs
                ? Begun::made
                : Begun::led;
   note_task(block);
-  return block.task.what == GridTask::copy ? Begun::helping : Begun::led;
+  return block.task.copies() ? Begun::helping : Begun::led;
 }
 
 /// Whether the block that makes a grid's call makes those first that have been left to it

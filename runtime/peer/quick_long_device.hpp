@@ -458,7 +458,7 @@ template <Scope S> GMPI_DEVICE Begun end_long(State &state, const LongCall &call
 
 /// Messages that are no longer are streamed even where they can be stored where they belong: to
 /// agree on that, and to tell of it, takes as long as a third more on the link.
-constexpr std::uint64_t sooner_streamed = 4 << 20;
+constexpr std::uint64_t sooner_streamed = 3 << 19;
 
 /// Takes the next message of a channel, which is announced, fits and waits to be streamed, and has
 /// all blocks read it, if they can; the warp holds the channels, which are given back. False, and

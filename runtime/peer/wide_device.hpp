@@ -18,13 +18,6 @@
 
 namespace gmpi::device::peer {
 
-/// Whether all blocks of the grid are there, of several, with all of their threads. The block that
-/// makes the grid's call asks.
-GMPI_DEVICE bool are_all_there() {
-  const BlockState &block = block_state();
-  return (block.living_blocks > 1) & (block.living_blocks == grid_blocks()) &
-         (load_relaxed_device(&block.launch->lacks_threads) == 0);
-}
 /// Whether they can carry so much together: none has more to do than where a block is alone.
 GMPI_DEVICE bool can_carry_together(std::uint64_t bytes) {
   return are_all_there() & (bytes <= std::uint64_t(eager_bytes) * grid_blocks());
@@ -460,8 +453,7 @@ GMPI_DEVICE void tell_to_store(BlockState &block, void *target, void *data, std:
 /// All of a block, whichever of the grid's, store their part; then the receiver is told.
 GMPI_NOINLINE Begun carry_stored() {
   const Span &span = block_state().peer.span;
-  copy_share(span.ring, span.data, span.bytes, block_index() * block_threads() + thread_index(),
-             grid_blocks() * block_threads());
+  copy_evenly(span.ring, span.data, span.bytes);
   return end_writing([] {
     const Share &share = block_state().peer;
     store_packet(share.landed, 0, share.landed_lap);

@@ -466,7 +466,7 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
       help_copy(team);
     __syncthreads();
     if (leader) {
-      if (block.command == GridCommand::copy && what == GridTask::copy)
+      if (block.command == GridCommand::copy && block.task.copies())
         release_system(); // it may have gone to the host
       arrive_again(block);
     }

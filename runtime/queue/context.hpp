@@ -111,12 +111,15 @@ struct GridTask {
   unsigned long long next;   ///< first byte that no block has taken yet
   unsigned long long offset; ///< in each thread's own receive buffer
   enum What : std::uint32_t {
-    copy,            ///< launch->copies
+    copy,            ///< launch->copies, in portions
+    copy_evenly,     ///< the same, where all blocks are there, of each an equal part
     carry_transfers, ///< launch->transfers, instead
     exchange_round,  ///< launch->round, instead
     exchange_rounds, ///< the same, of several rounds
     carry_spans,     ///< launch->spans, instead
   } what;
+
+  GMPI_HOST_DEVICE bool copies() const { return what <= copy_evenly; }
 };
 
 /// What a call returns, besides message data.

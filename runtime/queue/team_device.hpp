@@ -159,6 +159,19 @@ template <class Team> GMPI_DEVICE void await_together(const Team &team) {
   __syncthreads();
 }
 
+/// Whether all blocks of the grid are there, of several, with all of their threads. The block that
+/// makes the grid's call asks.
+GMPI_DEVICE bool are_all_there() {
+  const BlockState &block = block_state();
+  return (block.living_blocks > 1) & (block.living_blocks == grid_blocks()) &
+         (load_relaxed_device(&block.launch->lacks_threads) == 0);
+}
+/// This block's part of what all of them copy.
+GMPI_DEVICE void copy_evenly(void *to, const void *from, unsigned long long bytes) {
+  copy_share(to, from, bytes, block_index() * block_threads() + thread_index(),
+             grid_blocks() * block_threads());
+}
+
 /// Copies shorter than this are not worth another round of the whole grid.
 constexpr unsigned long long shared_copy_bytes = 256 * 1024;
 /// What a block takes at a time of a copy that the whole grid shares: multiples of the least, so
@@ -178,6 +191,12 @@ GMPI_OUT_OF_LINE void help_copy(BlockTeam team) {
   constexpr unsigned long long none = ~0ull;
   constexpr unsigned place_bits = 48; // where in the copy; above them, which one
   const Copies &copies = block_state().copies;
+  if (block_state().task.what == GridTask::copy_evenly) {
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < copies.count; ++i)
+      copy_evenly(copies.copy[i].to, copies.copy[i].from, copies.copy[i].bytes);
+    return __syncthreads();
+  }
   unsigned long long *claimed = &block_state().launch->task.next;
   const unsigned long long portion = copy_portion(block_state().task.bytes);
   unsigned rank, size;
@@ -253,7 +272,8 @@ struct GridTeam : BlockTeam {
   GMPI_DEVICE void share_copies(unsigned long long bytes) {
     if (leader)
       note_copies(block().launch->copies, block().copies);
-    call_helpers({bytes, 0, 0, GridTask::copy}, GridCommand::copy);
+    call_helpers({bytes, 0, 0, leader && are_all_there() ? GridTask::copy_evenly : GridTask::copy},
+                 GridCommand::copy);
     help_copy(*this);
     join_helpers();
   }
