@@ -32,10 +32,22 @@ static __global__ void reductions(Call c) {
 
 constexpr int most_at_once = 31; ///< ranks that one trades with
 
-/// What a rank keeps: several elements of each thread are under way at a time.
-__device__ static void copy(double *__restrict__ to, const double *__restrict__ from, int count) {
-#pragma unroll 8
-  for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < count; k += gridDim.x * blockDim.x)
+/// What a rank keeps: several elements of each thread are under way at a time. (Written out: of a
+/// loop that is unrolled nvcc loads one after the other, and 16 MiB took 50 us.)
+__device__ static void copy(double *to, const double *from, int count) {
+  constexpr int at_once = 16;
+  const int threads = gridDim.x * blockDim.x;
+  int k = blockIdx.x * blockDim.x + threadIdx.x;
+  for (; k + (at_once - 1) * threads < count; k += at_once * threads) {
+    double values[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i)
+      values[i] = from[k + i * threads];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i)
+      to[k + i * threads] = values[i];
+  }
+  for (; k < count; k += threads)
     to[k] = from[k];
 }
 
