@@ -29,7 +29,7 @@ struct Rank {
 
   Rank() : memory(Shared{2}.bytes()), kept(kept_bytes(2)) {
     State &s = *state;
-    s.peers = 2;
+    s.peers = s.near_peers = 2;
     empty_lists(s);
     s.acks = reinterpret_cast<std::uint64_t *>(memory.data() + Shared{2}.acks());
     s.kept_data = kept.data();
