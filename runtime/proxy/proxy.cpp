@@ -76,17 +76,22 @@ void Proxy::run() {
   constexpr auto peer_question_interval = std::chrono::milliseconds(250);
   leave_single_core();
   Backoff backoff;
+  CoreWatch core;
   while (!stopping_) {
     if (!needed()) {
       heartbeat_.rest();
       std::unique_lock lock(mutex_);
-      if (wake_.wait_for(lock, peer_question_interval, [&] { return stopping_ || needed(); }))
+      const bool woken =
+          wake_.wait_for(lock, peer_question_interval, [&] { return stopping_ || needed(); });
+      core.rested(Clock::now());
+      if (woken)
         continue;
       lock.unlock();
       relay_.work(false);
       watchdog_.look(published_);
       continue;
     }
+    core.turn();
     heartbeat_.beat();
     const bool moved = work();
     watchdog_.check(published_);
