@@ -35,7 +35,7 @@ constexpr int most_at_once = 31; ///< ranks that one trades with
 /// What a rank keeps: several elements of each thread are under way at a time. (Written out: of a
 /// loop that is unrolled nvcc loads one after the other, and 16 MiB took 50 us.)
 __device__ static void copy(double *to, const double *from, int count) {
-  constexpr int at_once = 16;
+  constexpr int at_once = 8;
   const int threads = gridDim.x * blockDim.x;
   int k = blockIdx.x * blockDim.x + threadIdx.x;
   for (; k + (at_once - 1) * threads < count; k += at_once * threads) {
