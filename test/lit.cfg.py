@@ -19,12 +19,12 @@ config.test_source_root = os.path.join(config.gmpi_source_dir, "test")
 config.test_exec_root = os.path.join(config.gmpi_binary_dir, "test")
 excludes = {"Inputs", "gpu", "runtime", "CMakeLists.txt"}
 
-def is_current(header):
-    """Whether none of the files that `header`, a precompiled one, was made of is younger: g++ does not
+def is_current(header, level):
+    """Whether none of the files that `header`, precompiled at that level, was made of is younger: g++ does not
     look."""
     try:
-        made = os.path.getmtime(header + ".gch")
-        with open(header + ".d") as depfile:
+        made = os.path.getmtime(os.path.join(header + ".gch", level))
+        with open("%s.gch.%s.d" % (header, level)) as depfile:
             sources = depfile.read().partition(":")[2].replace("\\\n", " ").split()
         return all(os.path.getmtime(source) <= made for source in sources)
     except OSError:
@@ -34,7 +34,7 @@ def is_current(header):
 # Headers that test/CMakeLists.txt has compiled; g++ ignores them where its flags differ.
 config.gmpi_precompiled = ""
 precompiled = os.path.join(config.gmpi_binary_dir, "test", "precompiled")
-if is_current(os.path.join(precompiled, "cuda_runtime.h")):
+if all(is_current(os.path.join(precompiled, "cuda_runtime.h"), level) for level in ("O0", "O1")):
     config.gmpi_precompiled = "-iquote " + precompiled
 else:
     lit_config.note("the precompiled headers are missing or out of date, and not used: build gmpi-precompiled")

@@ -14,11 +14,11 @@
 //   when it has been read, so no later message finds it there.
 // A message's header and what follows it go out as soon as each is there, whether what was before
 // it is or not, as long as the header before it is: so far a receiver's kernels see, too.
-// Data that goes as it is is not looked at here: it lies behind the channels' rings, or in the
-// stream's, in runs that go from one rank's memory straight to the other's, but for a few KiB,
-// which are copied. What is there while others are on their way goes out together. A stream's chunk
-// is free again at the sender when it has been sent, and may be received when the receiver has
-// freed it there.
+// Data that goes as it is is not looked at here: it lies behind the channels' rings, in the places
+// of wide messages, or in the stream's ring, in runs that go from one rank's memory straight to the
+// other's, but for a few KiB, which are copied. What is there while others are on their way goes
+// out together. A stream's chunk is free again at the sender when it has been sent, and may be
+// received when the receiver has freed it there. A place is both when its token has come back.
 #pragma once
 
 #include "host_packets.hpp"

@@ -1,6 +1,8 @@
 // Wide messages: eager ones that are longer than what one block carries, up to wide_bytes, written
-// by all blocks of a grid together; and read by all blocks of one. Streams (streams_device.hpp),
-// and shorter messages from other hosts, are told of and ended likewise.
+// by all blocks of a grid together; and read by all blocks of one. To another host, up to
+// far_wide_bytes, their data goes into a place of their own. Streams (streams_device.hpp), long
+// messages that are stored where they belong, and shorter ones from other hosts, are told of and
+// ended likewise.
 //
 // Invariant: the block that makes the grid's call tells the others what is to be carried, in
 // packets that show the command's round, so that nothing guards them; it is the same for each, but
