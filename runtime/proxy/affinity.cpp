@@ -37,7 +37,7 @@ void move_to_another_core() {
   sched_setaffinity(0, sizeof(cores), &cores);
 }
 
-void CoreWatch::turn() {
+void CoreWatch::look() {
   if (is_crowded(Clock::now(), preemptions))
     move_to_another_core();
 }

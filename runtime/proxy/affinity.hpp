@@ -27,9 +27,9 @@ public:
   /// Behind a wait in which the thread may have slept.
   void rested(Clock::time_point now) { last_ = now; }
 
-  /// In every turn of a loop that polls: whether the thread is to move. Not again soon, where that
-  /// has not helped: there may be too few cores. `preemptions()`: how often it has had to give up
-  /// its core so far.
+  /// Asked now and then in a loop that polls: whether the thread is to move. Not again soon, where
+  /// that has not helped: there may be too few cores. `preemptions()`: how often it has had to give
+  /// up its core so far.
   template <class Preemptions> bool is_crowded(Clock::time_point now, Preemptions preemptions) {
     const bool was_away = now - std::exchange(last_, now) >= time_slice;
     if (!was_away)
@@ -43,10 +43,16 @@ public:
     return true;
   }
 
-  /// Both, and moves. The same turn.
-  void turn();
+  /// In every turn of that loop: asks, and moves.
+  void turn() {
+    if (++turns_ % turns_between == 0)
+      look();
+  }
 
 private:
+  void look();
+
+  static constexpr unsigned turns_between = 16; ///< the clock takes as long as a turn
   static constexpr Clock::duration time_slice = std::chrono::milliseconds(2);
   static constexpr Clock::duration shortest_pause = std::chrono::milliseconds(10),
                                    longest_pause = std::chrono::seconds(2);
@@ -54,6 +60,7 @@ private:
   Clock::time_point last_ = Clock::now(), next_{};
   Clock::duration pause_ = shortest_pause;
   long preempted_ = 0;
+  unsigned turns_ = 0;
 };
 
 } // namespace gmpi
