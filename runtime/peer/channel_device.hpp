@@ -46,6 +46,14 @@ GMPI_DEVICE void store_packet(std::uint64_t *to, std::uint64_t data, std::uint32
   store_system(to, packet.low, packet.high);
 }
 
+/// Stores the header of a message whose first slot is number `first`. One thread.
+GMPI_DEVICE void store_header_alone(std::uint64_t *ring, unsigned long long first,
+                                    const Header &header) {
+  GMPI_UNROLL
+  for (std::uint32_t p = 0; p < header_packets; ++p)
+    store_packet(packet_at(ring, first, p), pack_header(header, p), lap_of(first));
+}
+
 /// Up to eight bytes of the `left` that there are at `from`.
 GMPI_DEVICE std::uint64_t load_data(const unsigned char *from, unsigned long long left) {
   if (left >= 8 && (reinterpret_cast<std::uint64_t>(from) & 7) == 0)

@@ -179,6 +179,14 @@ GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &hea
 GMPI_DEVICE void acknowledge(State &state, std::uint32_t from, const Header &header) {
   acknowledge(state, from, header, {0, 0, 0, 0}, 0);
 }
+/// The same of one that comes with its data, if its sender waits for that, or for a token that is
+/// free with it. (A placed one's is when its data has been read.)
+GMPI_DEVICE void tell_matched(State &state, std::uint32_t from, const Header &header) {
+  if (header.kind == MessageKind::synchronous)
+    acknowledge(state, from, header);
+  else if (is_wide(header) && !is_placed(header))
+    give_token_back(state, from, header.serial);
+}
 /// The same, where the message is to be streamed, from which bundle or chunk on.
 GMPI_DEVICE void answer_to_stream(State &state, std::uint32_t from, const Header &header,
                                   unsigned long long first) {
@@ -278,10 +286,7 @@ GMPI_DEVICE void give_message(State &state, std::uint32_t index, const Header &h
   request.channel = origin.channel;
   request.header = header;
   start_receiving(state, index, origin.first);
-  if (header.kind == MessageKind::synchronous)
-    acknowledge(state, from, header);
-  else if (is_wide(header) && !is_placed(header))
-    give_token_back(state, from, header.serial);
+  tell_matched(state, from, header);
 }
 
 /// Notes that the data of an announced message is next: to a rank, or from there.

@@ -46,10 +46,7 @@ GMPI_DEVICE void take_found(State &state, std::uint32_t channel, Position at,
   at.move(channel, first + slots_of(header));
   let_channels_go(state, peer, at); // the message is no one else's
   take_placed(state, channel, first, header);
-  if (header.kind == MessageKind::synchronous)
-    acknowledge(state, peer, header);
-  else if (is_wide(header) && !is_placed(header))
-    give_token_back(state, peer, header.serial);
+  tell_matched(state, peer, header);
 }
 
 /// Says what the call returns, and what is yet to be read. `whole`: nothing.

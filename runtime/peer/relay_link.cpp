@@ -195,7 +195,7 @@ bool RelayLink::collect_placed(const End &end, const Header &header, RelayOutbox
   std::uint64_t *words = outbox.takes_runs(RunsOf::channel) ? outbox.room(header_packets) : nullptr;
   if (words == nullptr)
     return false;
-  for (std::uint32_t p = 0; p < header_packets; ++p)
+  for (std::uint32_t p = 0; p < header_packets; ++p) // once more: this acquires the data
     load_packet<__ATOMIC_ACQUIRE>(packet_at(end.channel.out, end.next, p), lap_of(end.next),
                                   words[p]);
   outbox.add({RelayRecord::placed, is_owned(end), end.next, header_packets,
@@ -402,16 +402,10 @@ void RelayLink::deliver(const RelayRecord &record, const std::uint64_t *data) {
     return;
   }
   End &end = ends_[record.where];
-  if (record.what == RelayRecord::portions)
+  if (record.what == RelayRecord::portions || record.what == RelayRecord::placed)
     return deliver_portions(end, record, data);
   if (record.what == RelayRecord::portion)
     return deliver_portion(end, record, data);
-  if (record.what == RelayRecord::placed) {
-    for (std::uint32_t p = header_packets; p-- > 0;)
-      store_packet<__ATOMIC_RELEASE>(packet_at(end.channel.in, record.first, p), data[p],
-                                     lap_of(record.first));
-    return note_delivered(end, record.first + 1);
-  }
   if ((record.more & wants_answer) != 0)
     awaited_.push_back({record.more >> 16 & (max_requests - 1), record.more & 0xffff});
   write_packets(end.channel.in, record.first, record.count, data);
@@ -426,7 +420,8 @@ void RelayLink::deliver_portion(End &end, RelayRecord record, const std::uint64_
 }
 
 void RelayLink::deliver_portions(End &end, const RelayRecord &record, const std::uint64_t *header) {
-  const unsigned long long slots = slots_in_portion<std::size_t>(record.more);
+  const unsigned long long slots =
+      record.what == RelayRecord::placed ? 1 : slots_in_portion<std::size_t>(record.more);
   const unsigned long long behind = record.first + slots;
   const bool is_one = unpack_header(header[0], 0, 0).kind == MessageKind::eager;
   for (unsigned long long first = record.first; first < behind;

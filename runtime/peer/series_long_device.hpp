@@ -40,10 +40,7 @@ GMPI_DEVICE void describe_announced(State &state, const LeftCall &call) {
 }
 /// Announces it: its record is there for whoever answers. One thread.
 GMPI_DEVICE void announce_left(const LeftCall &call) {
-  const Header header = announcement_of(call).header;
-  GMPI_UNROLL
-  for (std::uint32_t p = 0; p < header_packets; ++p)
-    store_packet(packet_at(call.ring, call.first, p), pack_header(header, p), lap_of(call.first));
+  store_header_alone(call.ring, call.first, announcement_of(call).header);
 }
 
 // --- receiving ---

@@ -169,15 +169,17 @@ GMPI_NOINLINE Begun send_placed(const Comm &comm, int dest, int tag, const void 
   const Channel &places = state.channels[place_channel(peer)];
   const Token token(state, peer, places.out_freed, far_tokens);
   Route route = load_route<Scope::grid>(i);
-  if (!leads_to(route, comm.handle, dest, tag, datatype) || route.next == route.free_until) {
+  const auto leads = [&] {
+    return leads_to(route, comm.handle, dest, tag, datatype) && route.next != route.free_until;
+  };
+  if (!leads()) {
     __syncwarp(); // all have read the route
     find_route<Scope::grid>(state, comm, dest, datatype, looked_for, lane);
     __syncwarp(); // what lane 0 has noted is there for all
     route = load_route<Scope::grid>(i);
   }
   WideUse use{};
-  if (!leads_to(route, comm.handle, dest, tag, datatype) || route.next == route.free_until ||
-      !token.find(use))
+  if (!leads() || !token.find(use))
     return Begun::nothing;
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
   const std::uint64_t order = load_relaxed_device(route.order);
@@ -414,12 +416,6 @@ template <class Tell> GMPI_DEVICE Begun end_writing(Tell tell) {
   __syncthreads();
   return then;
 }
-/// Shows a wide message to another host: its header.
-GMPI_DEVICE void show_placed() {
-  const Transfer &t = block_state().peer.step.transfer;
-  for (std::uint32_t i = header_packets; i-- > 0;)
-    store_packet(packet_at(t.ring, t.first, i), pack_header(t.header, i), lap_of(t.first));
-}
 
 /// What goes by way of the hosts.
 GMPI_NOINLINE Begun carry_far() {
@@ -431,7 +427,10 @@ GMPI_NOINLINE Begun carry_far() {
   const Header header{MessageKind::eager, 0, 0, 0, 0, span.bytes, 0, Form::apart, false};
   carry_apart_part(span, header);
   if (!span.reads)
-    return end_writing([] { show_placed(); });
+    return end_writing([] {
+      const Transfer &t = block_state().peer.step.transfer;
+      store_header_alone(t.ring, t.first, t.header);
+    });
   const Begun begun = end_together();
   if (block_state().command == GridCommand::lead)
     free_share(span.freed, span.first, span.first + slots_of(header), thread_index(),

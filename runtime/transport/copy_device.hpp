@@ -67,7 +67,8 @@ GMPI_DEVICE std::uint32_t copy_as(unsigned char *to, const unsigned char *from, 
   return bytes % sizeof(T);
 }
 
-/// One member's share of a copy made by `size` threads, `rank` being this one's number. In pieces that 32-bit numbers can count.
+/// One member's share of a copy made by `size` threads, `rank` being this one's number. In pieces
+/// that 32-bit numbers can count.
 GMPI_OUT_OF_LINE void copy_share(void *to, const void *from, unsigned long long bytes,
                                  std::uint32_t rank, std::uint32_t size) {
   constexpr std::uint32_t largest = 1u << 30;

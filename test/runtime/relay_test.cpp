@@ -242,9 +242,7 @@ struct RelayedPlaces : RelayBetween {
         a.state->channels[place_channel(1)].out, nullptr, use.slot(), t.data, t.room, t.header};
     for (std::uint32_t rank = 0; rank < 3; ++rank)
       device::write_portion(placed, device::Portion(placed, 0), rank, 3);
-    for (std::uint32_t i = header_packets; i-- > 0;)
-      device::store_packet(packet_at(t.ring, t.first, i), pack_header(t.header, i),
-                           lap_of(t.first));
+    device::store_header_alone(t.ring, t.first, t.header);
   }
   std::uint32_t returned(std::uint32_t token) const {
     return a.state->channels[place_channel(1)].out_freed[token];
