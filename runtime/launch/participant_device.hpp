@@ -449,6 +449,8 @@ GMPI_OUT_OF_LINE void finish_launch(LaunchState &launch, std::uint32_t index) {
   launch.lacks_threads = 0;
   for (auto &packet : launch.told)
     packet[0] = packet[1] = 0;
+  for (auto &packet : launch.outgoing)
+    packet[0] = packet[1] = 0;
   launch.membership = 0;
   if ((launch.routes.owned | launch.routes.refused) != 0)
     peer::give_all_up(*context.peer, launch.routes);

@@ -29,6 +29,7 @@ enum class Begun : std::uint32_t {
   offered,    ///< the same, and it is a long message for it
   longer,     ///< what it receives may be longer than what it has been ready to look for
   sent,       ///< of MPI_Sendrecv: sent is its message, and the other yet to be received
+  received,   ///< the other way round
   spanning,   ///< all of the block are to write, or read, block.peer.span
   bundling,   ///< the same, in bundles
   sharing,    ///< the same, all blocks of the grid

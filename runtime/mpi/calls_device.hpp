@@ -52,13 +52,13 @@ template <Function F, Scope S> GMPI_DEVICE Begun carry() {
 
 /// Makes all that has been left to a wait, and waits for it, if that is all that this waits for; see
 /// peer::exchange_left(). Returns whether it has: then nothing is left of the call but its results.
-template <Function F> GMPI_DEVICE bool exchange_left(const Arguments &a) {
+template <Function F> GMPI_DEVICE bool exchange_left(Site site, const Arguments &a) {
   constexpr bool one = F == Function::Wait;
   if (returns_to_global<F>(a) || (one && wants_status(a)))
     return false;
   if (!one && a.count == 0 && peer::waited_calls() == 0) // make_left() waits for nothing
     return false;
-  return peer::exchange_left(one ? 1 : a.count, one ? a.request : a.requests,
+  return peer::exchange_left(site, one ? 1 : a.count, one ? a.request : a.requests,
                              !one && a.statuses != MPI_STATUSES_IGNORE) == Begun::answered;
 }
 
@@ -91,7 +91,7 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
   Begun now = Begun::over;
   do {
     if constexpr (S == Scope::grid && completes_quickly<F>)
-      if (leads && (now == Begun::behind ? exchange_left<F>(a) : wait_for_posted<F>(a)))
+      if (leads && (now == Begun::behind ? exchange_left<F>(site, a) : wait_for_posted<F>(a)))
         return Begun::answered;
     if (ends && now == Begun::behind)
       make_what_was_left(BlockTeam{thread_index() == 0}, site);
@@ -150,14 +150,20 @@ GMPI_DEVICE bool is_left(Begun begun) {
 /// another makes it: when it is told of what is received, or of the end. All of the block.
 template <Function F> GMPI_DEVICE Begun await_after_carrying(const Arguments &a) {
   BlockState &block = block_state();
-  Begun now = Begun::over;
-  if (thread_index() == 0) {
-    block.command = await_command(block);
-    if (is_to_acquire(block.command, block))
-      acquire_device();
-    now = begun_by_another<F>(block.command, block, Needs::of<F>(a));
-  }
-  return tell_all(now);
+  Begun now;
+  do {
+    now = Begun::over;
+    if (thread_index() == 0) {
+      block.command = await_command(block);
+      if (is_to_acquire(block.command, block))
+        acquire_device();
+      now = begun_by_another<F>(block.command, block, Needs::of<F>(a));
+    }
+    now = tell_all(now);
+    if (F == Function::Sendrecv && now == Begun::sharing)
+      now = peer::carry_with_grid();
+  } while (F == Function::Sendrecv && now == Begun::sent);
+  return now;
 }
 
 /// Has all of a block help with the copies of a grid's call that another makes. Returns how far the
@@ -175,7 +181,9 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
     }
     now = tell_all(now);
   } while (now == Begun::helping);
-  return now == Begun::sharing ? peer::carry_with_grid() : now; // what it receives: then it is over
+  if (now == Begun::sharing)
+    now = peer::carry_with_grid();
+  return F == Function::Sendrecv && now == Begun::sent ? await_after_carrying<F>(a) : now;
 }
 
 /// Has all of a block write what goes to the proxy, once its first warp has begun, and read what

@@ -107,13 +107,49 @@ GMPI_NOINLINE void finish_send(Team team, Call call, const Comm &comm, int dest,
     finish_request(team, call, comm, sending, dest, tag, nullptr);
 }
 
+/// MPI_Sendrecv of a grid that may be told to stream what it sends: whoever tells it so reads that,
+/// and may do nothing else. So that is what it waits for first. Its message has been announced;
+/// what it receives is to be posted, or `is_matched`.
+GMPI_OUT_OF_LINE void send_and_receive(GridTeam team, Call call, const Comm &comm,
+                                       const Arguments &a, const Buffers &buffers,
+                                       std::uint32_t sending, bool is_matched) {
+  Share &shared = team.shared();
+  if (!is_matched)
+    begin_to_receive(team, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, false, true);
+  team.sync();
+  const std::uint32_t receiving = shared.request;
+  const CallResult result = shared.result;
+  const bool truncated = shared.truncated;
+  team.sync();
+  finish_request(team, call, comm, sending, a.dest, a.send_tag, nullptr);
+  team.sync();
+  if (receiving != nothing)
+    return finish_request(team, call, comm, receiving, a.source, a.recv_tag, buffers.out);
+  if (team.leads())
+    shared.result = result;
+  team.sync();
+  if (truncated)
+    judge_length(team, call, comm.handle);
+}
+
 /// MPI_Sendrecv of which both halves are real.
 template <class Team>
 GMPI_NOINLINE void exchange_messages(Team team, Call call, const Comm &comm, const Arguments &a,
                                      const Buffers &buffers, Begun begun) {
   Share &shared = team.shared();
   std::uint32_t sending = nothing;
-  if (begun != Begun::receiving && begun != Begun::matched) {
+  if constexpr (Team::scope == Scope::grid) {
+    const std::uint32_t its = begun == Begun::matched   ? shared.sending
+                              : begun == Begun::sending ? shared.request
+                                                        : nothing;
+    team.sync();
+    if (its != nothing && context.peer->requests[its].header.streams)
+      return send_and_receive(team, call, comm, a, buffers, its, begun == Begun::matched);
+  }
+  if (Team::scope == Scope::grid && begun == Begun::received) {
+    sending = shared.sending;
+    team.sync();
+  } else if (begun != Begun::receiving && begun != Begun::matched) {
     send(team, call, comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes, true,
          begun == Begun::sending);
     team.sync();
@@ -123,7 +159,8 @@ GMPI_NOINLINE void exchange_messages(Team team, Call call, const Comm &comm, con
     sending = shared.sending;
     team.sync();
   }
-  receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, begun);
+  if (Team::scope != Scope::grid || begun != Begun::received)
+    receive(team, call, comm, a.source, a.recv_tag, buffers.out, buffers.out_bytes, begun);
   if (sending == nothing)
     return;
   team.sync();

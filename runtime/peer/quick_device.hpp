@@ -11,8 +11,8 @@
 // been given back.
 #pragma once
 
+#include "exchange_device.hpp"
 #include "post_device.hpp"
-#include "quick_long_device.hpp"
 #include "wide_device.hpp"
 
 namespace gmpi::device::peer {
@@ -348,7 +348,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun send_by_route(const Arguments &
     if constexpr (F == Function::Sendrecv)
       return exchange_by_route<S>(
           by, a.send_tag, a.send_buffer, bytes, a.source, a.recv_tag, a.recv_buffer,
-          std::uint64_t(static_cast<std::uint32_t>(a.recv_count)) * route.extent);
+          std::uint64_t(static_cast<std::uint32_t>(a.recv_count)) * route.extent, wants_status(a));
     return send_long_by_route<S>(by, a.send_tag, a.send_buffer, bytes);
   }
   return bytes > far_packets_bytes && route.near == 0 && receives
@@ -407,7 +407,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun go_on_quickly(const Arguments &
     if constexpr (F == Function::Sendrecv)
       return begin_exchange<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
                                a.send_datatype, a.source, a.recv_tag, buffers.out,
-                               buffers.out_bytes, share);
+                               buffers.out_bytes, want_status, share);
     MPI_Request request{};
     if (!announce_at_once<S>(state, *comm, a.dest, a.send_tag, buffers.in, buffers.in_bytes,
                              request)) {

@@ -59,9 +59,10 @@ GMPI_DEVICE bool watch(State &state, const LongCall &call, const std::uint64_t *
 // --- sending ---
 
 /// Of a call that begins with what it sends. `then`: see LongCall.
-GMPI_DEVICE LongCall sending_call(Begun then) {
+GMPI_DEVICE LongCall sending_call(Begun then, bool want_status = false) {
   LongCall call{};
   call.receiving = nothing;
+  call.want_status = want_status;
   call.then = then;
   return call;
 }
@@ -118,13 +119,15 @@ GMPI_DEVICE void note_announced(State &state, const Comm &comm, std::uint32_t pe
 /// Announces a message to a rank of this host, or one that may be streamed to any, as the request
 /// of a kept slot, call.sending. Returns over; sending where its slot of the channel is not free
 /// yet; nothing where no slot is kept, or the message is in memory that not all of the block can
-/// read. `alone`: it is an MPI_Send's.
+/// read. `may_stream`: nothing keeps the grid from that, if it is one.
 template <Scope S>
 GMPI_DEVICE Begun announce_long(State &state, const Comm &comm, int dest, int tag, const void *data,
-                                unsigned long long bytes, MPI_Datatype datatype, bool alone,
+                                unsigned long long bytes, MPI_Datatype datatype, bool may_stream,
                                 LongCall &call, Share &share) {
   const std::uint32_t lane = thread_index(), peer = comm.peer_of[dest];
-  const bool streams = alone && waits_to_stream<S>(data, bytes), far = peer >= state.near_peers;
+  const bool streams = may_stream && waits_to_stream<S>(data, bytes);
+  const bool far = peer >= state.near_peers;
+  call.streams = streams;
   if (is_local(data) || (far && !streams))
     return Begun::nothing;
   std::uint32_t slot = no_slot, serial = 0;
@@ -170,7 +173,9 @@ GMPI_DEVICE Begun leave_long(State &state, const LongCall &call, Share &share) {
   return call.receiving != nothing ? Begun::matched : Begun::sending;
 }
 
-/// The answer to call.sending: whether it is there, and the message can be stored where it says.
+/// The answer to call.sending: whether it is there, and the message can be stored where it says; or
+/// is to be streamed, with which the call is over. (Where it is not, that is as if all blocks
+/// stored it.)
 enum class Answer : std::uint32_t { none, storable, streamed, other };
 
 /// What the first two lanes have `seen` of it; where it is storable, share.step says how then;
@@ -188,9 +193,12 @@ GMPI_DEVICE Answer answer_of(State &state, const LongCall &call, const Packet &s
     return Answer::none; // its other packet is on its way
   if constexpr (S == Scope::grid)
     if (is_streamed(match)) {
-      if (thread_index() == 0)
-        begin_to_stream(state, call.to, share.step.transfer.data, share.step.high, offset);
-      return Answer::streamed;
+      if (thread_index() == 0) {
+        share.shares = true;
+        begin_to_stream(state, call.to, share.step.transfer.data, share.step.high, offset,
+                        call.then);
+      }
+      return call.then == Begun::sent ? Answer::storable : Answer::streamed;
     }
   const bool by_all = S == Scope::grid && are_all_there(); // while the packet is on its way
   const Packet mapped = Packet::load(state.mapped[call.to][match.place]);
@@ -313,22 +321,22 @@ struct LongRoute {
   unsigned long long *order, next;
   std::uint64_t *out;
 };
-/// Announces a message so, as call.sending. Returns its communicator; null, and nothing has
-/// happened, where it cannot. `alone`: it is an MPI_Send's.
+/// Announces a message so, as the request of `slot`, call.sending. Returns its communicator; null,
+/// and nothing has happened, where it cannot. `may_stream`: as above.
 template <Scope S>
-GMPI_DEVICE const Comm *announce_by_route(State &state, const LongRoute &route, int tag,
-                                          const void *data, unsigned long long bytes, bool alone,
-                                          LongCall &call, Share &share) {
+GMPI_DEVICE const Comm *announce_by_route(State &state, const LongRoute &route, std::uint32_t slot,
+                                          int tag, const void *data, unsigned long long bytes,
+                                          bool may_stream, LongCall &call, Share &share) {
   const std::uint32_t lane = thread_index();
   const std::uint32_t peer = peer_of_channel(routes_of<S>().channel[route.i]);
-  const std::uint32_t slot = of_lane(lane == 0 ? kept_slot<S>() : no_slot, 0);
   if (slot == no_slot || peer >= state.near_peers)
     return nullptr;
   // These need nothing of each other.
   const std::uint64_t after = common_of(load_relaxed_device(route.order));
   const std::uint32_t serial = lane == 0 ? next_use(state, slot, true) : 0;
   const std::uint32_t told = lane == 0 ? load_relaxed_device(&state.summary.told) : 0;
-  const bool streams = alone && waits_to_stream<S>(data, bytes);
+  const bool streams = may_stream && waits_to_stream<S>(data, bytes);
+  call.streams = streams;
   const Transfer t = announcement(route.comm_context, slot, of_lane(serial, 0), tag, data, bytes,
                                   route.next, after, streams);
   store_header(route.out, t);
@@ -344,23 +352,27 @@ GMPI_DEVICE const Comm *announce_by_route(State &state, const LongRoute &route, 
   note_announced(state, *comm, peer, slot, t, true, call, share);
   return comm;
 }
+template <Scope S> GMPI_DEVICE std::uint32_t kept_slot_as_warp() {
+  return of_lane(thread_index() == 0 ? kept_slot<S>() : no_slot, 0);
+}
 /// Of an MPI_Send. Returns announced; or nothing, and nothing has happened.
 template <Scope S>
 GMPI_NOINLINE Begun send_long_by_route(LongRoute route, int tag, const void *data,
                                        unsigned long long bytes) {
   Share &share = block_state().peer;
   LongCall call = sending_call(Begun::over);
-  return announce_by_route<S>(*context.peer, route, tag, data, bytes, true, call, share) != nullptr
+  return announce_by_route<S>(*context.peer, route, kept_slot_as_warp<S>(), tag, data, bytes, true,
+                              call, share) != nullptr
              ? keep_call(call, share, Begun::announced)
              : Begun::nothing;
 }
 
-/// All of the block, or the grid, store a message where it belongs; then the receiver is told.
-/// `last`: with it the call is over.
+/// All of the block, or the grid, store a message where it belongs, or stream it; then the receiver
+/// is told. `last`: with it the call is over.
 template <Scope S, bool last> GMPI_DEVICE void store_message() {
   if constexpr (S == Scope::grid)
     if (block_state().peer.shares) { // they have been told
-      carry_stored();
+      carry_stream();
       return;
     }
   const std::conditional_t<S == Scope::grid, GridTeam, BlockTeam> team{
@@ -463,10 +475,12 @@ constexpr std::uint64_t sooner_streamed = 3 << 19;
 /// Takes the next message of a channel, which is announced, fits and waits to be streamed, and has
 /// all blocks read it, if they can; the warp holds the channels, which are given back. False, and
 /// it still holds them, where they cannot. `mapped`: it could be stored where it belongs, if it
-/// comes from this host.
+/// comes from this host. `exchanges`: they send call.sending meanwhile.
+template <bool exchanges>
 GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *data, bool mapped,
                              unsigned long long room, std::uint32_t channel, Position at,
-                             const Header &header, bool want_status, Share &share) {
+                             const Header &header, bool want_status, const LongCall &call,
+                             Share &share) {
   const std::uint32_t peer = comm.peer_of[source];
   const bool far = peer >= state.near_peers;
   if (!waits_to_stream<Scope::grid>(data, header.bytes) ||
@@ -481,12 +495,16 @@ GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *d
     state.stream_next[peer] =
         first + (far ? gmpi::peer::chunks_for(header.bytes) : stream_bundles(header.bytes));
     answer_to_stream(state, peer, header, first);
-    if (want_status) {
+    if (want_status || exchanges) {
       note_message(share, source, header, header.tag, room);
       block.launch->result = share.result;
     }
-    tell_to_stream(block, true, peer, data, header.bytes, first,
-                   want_status ? Begun::answered : Begun::over);
+    const Begun then = want_status ? Begun::answered : Begun::over;
+    if constexpr (exchanges)
+      tell_to_exchange(block, peer, data, header.bytes, first, then, share.step.transfer.data,
+                       share.step.high, call.to);
+    else
+      tell_to_stream(block, true, peer, data, header.bytes, first, then);
     at.move(channel, next + 1);
     let_channels_go(state, peer, at);
     free_share(state.channels[channel].in_freed, next, next + 1, 0, 1);
@@ -509,12 +527,12 @@ GMPI_DEVICE Begun receive_long(State &state, const Comm &comm, int source, int t
   const bool mapped = offer.number != 0;
   if constexpr (S == Scope::grid)
     if (header.streams && header.bytes <= room &&
-        stream_long(state, comm, source, data, mapped, room, channel, at, header, want_status,
-                    share))
+        stream_long<false>(state, comm, source, data, mapped, room, channel, at, header,
+                           want_status, {}, share))
       return Begun::sharing;
   LongCall call{};
   call.sending = nothing;
-  const std::uint32_t slot = of_lane(thread_index() == 0 ? kept_slot<S>() : no_slot, 0);
+  const std::uint32_t slot = kept_slot_as_warp<S>();
   if (slot == no_slot || header.bytes > room ||
       !match_long(state, comm, source, tag, data, room, channel, at, header, offer, offset, slot,
                   call)) {
@@ -548,6 +566,30 @@ GMPI_OUT_OF_LINE Begun leave_long() {
   return leave_long(*context.peer, call, share);
 }
 
+/// Has all blocks read the message that an MPI_Sendrecv's first warp has been offered, and send
+/// call.sending meanwhile, if there is that. Returns sharing; or sending, from where the general
+/// way is to go on.
+GMPI_OUT_OF_LINE Begun exchange_streams() {
+  State &state = *context.peer;
+  Share &share = block_state().peer;
+  const LongCall call = share.long_call;
+  const Arrived &its = share.arrived;
+  const std::uint32_t peer = peer_of_channel(its.channel);
+  const Position at{its.common, its.owned};
+  const bool streams =
+      peer < state.near_peers &&
+      (call.sending != nothing
+           ? stream_long<true>(state, *call.comm, call.source, call.data, false, call.room,
+                               its.channel, at, its.header, call.want_status, call, share)
+           : stream_long<false>(state, *call.comm, call.source, call.data, false, call.room,
+                                its.channel, at, its.header, call.want_status, call, share));
+  if (streams)
+    return Begun::sharing;
+  if (thread_index() == 0)
+    let_channels_go(state, peer, at);
+  return leave_long(state, call, share);
+}
+
 /// Goes on with a long call of the first warp's, whole, that it has begun: to where all of the
 /// block have something to do, or it is over.
 template <Scope S> GMPI_DEVICE Begun go_on_long(Begun begun) {
@@ -555,15 +597,18 @@ template <Scope S> GMPI_DEVICE Begun go_on_long(Begun begun) {
     begun = await_match<S>();
   else if (begun == Begun::landing)
     begun = await_landing<S>();
+  else if (S == Scope::grid && begun == Begun::offered)
+    begun = exchange_streams();
   return begun == Begun::left ? leave_long() : begun;
 }
 
 // --- MPI_Sendrecv of two long messages ---
 
 /// Awaits the answer to call.sending, or the message that is to be received, whichever comes
-/// first; in the latter case, it is matched. Returns storing; over where it is matched; or sending,
-/// from where the general way is to go on.
-template <Scope S>
+/// first; in the latter case, it is matched. Returns storing; over where it is matched; offered,
+/// where it might be streamed, and the channels are held still; or sending, from where the general
+/// way is to go on. `sends`: there is call.sending.
+template <Scope S, bool sends>
 GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int tag, void *data,
                                unsigned long long room, std::uint32_t slot, LongCall &call,
                                Share &share) {
@@ -576,17 +621,20 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
   const bool owned = lane >= owned_lane && lane < owned_lane + header_packets;
   const bool common = lane >= common_lane && lane < common_lane + header_packets;
   const std::uint32_t channel = owned ? owned_channel(peer) : peer;
+  const bool answer_lane = sends && lane < ack_packets;
   const std::uint64_t *from =
-      lane < ack_packets ? answer_at(state, call)
-      : owned            ? packet_at(state.channels[channel].in, at.owned, lane - owned_lane)
-      : common           ? packet_at(state.channels[channel].in, at.common, lane - common_lane)
-                         : words_of(state.summary);
-  const std::uint32_t lap =
-      lane < ack_packets ? call.send_lap : lap_of(owned ? at.owned : at.common);
+      answer_lane ? answer_at(state, call)
+      : owned     ? packet_at(state.channels[channel].in, at.owned, lane - owned_lane)
+      : common    ? packet_at(state.channels[channel].in, at.common, lane - common_lane)
+                  : words_of(state.summary);
+  const std::uint32_t lap = answer_lane ? call.send_lap : lap_of(owned ? at.owned : at.common);
   const bool is_last = lane == owned_lane + 2 || lane == common_lane + 2; // of a header
   static_assert(header_packets == 3);
   unsigned long long offset = 0;
   const Match offer = find_offer_as_warp(state, data, room, offset); // while that is on its way
+  // Who answers has mostly announced its own before. That is taken first, for both to go at once.
+  constexpr unsigned few = 4; // turns
+  unsigned answered = 0;
   Answer answer = Answer::none;
   Patience patience;
   GMPI_NO_UNROLL
@@ -594,20 +642,30 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
     const Packet seen = Packet::load(from);
     const unsigned shows =
         __ballot_sync(whole_warp, seen.shows(lap) & (!is_last || at.allows(channel, seen.data())));
-    answer = answer_of<S>(state, call, seen, shows, share);
-    if (answer != Answer::none)
-      break;
     const bool by_owned = (shows >> owned_lane & headers) == headers;
-    if (by_owned || (shows >> common_lane & headers) == headers) {
+    const bool comes = by_owned || (shows >> common_lane & headers) == headers;
+    if (comes) {
       const std::uint32_t first = by_owned ? owned_lane : common_lane;
       const Header header =
           unpack_header(of_lane(seen.data(), first), of_lane(seen.data(), first + 1), 0);
-      if (is_for(header, comm, tag) && header.kind == MessageKind::announced &&
-          header.bytes <= room &&
-          match_long(state, comm, source, tag, data, room, by_owned ? owned_channel(peer) : peer,
-                     at, header, offer, offset, slot, call))
+      const std::uint32_t its = by_owned ? owned_channel(peer) : peer;
+      const bool takes = is_for(header, comm, tag) && header.kind == MessageKind::announced &&
+                         header.bytes <= room;
+      if (takes && match_long(state, comm, source, tag, data, room, its, at, header, offer, offset,
+                              slot, call))
         return Begun::over;
-      break;
+      if (S == Scope::grid && takes && (call.streams || !sends) && header.streams) {
+        if (lane == 0)
+          share.arrived = {at.common, at.owned, its, header};
+        return Begun::offered;
+      }
+      if (takes || !sends)
+        break;
+    }
+    if (sends && (shows & 1) != 0 && (comes || ++answered > few)) {
+      answer = answer_of<S>(state, call, seen, shows, share);
+      if (answer != Answer::none)
+        break;
     }
     const bool stop = lane == 2 ? has_others(seen, 0) || seen.low >> 32 != 0 : patience.ends(turns);
     if (__any_sync(whole_warp, stop))
@@ -628,46 +686,56 @@ GMPI_DEVICE std::uint32_t slot_to_exchange(int source, const void *out,
              ? no_slot
              : of_lane(thread_index() == 0 ? other_kept_slot<S>() : no_slot, 0);
 }
-/// Goes on with an MPI_Sendrecv whose message has been announced. Returns as begin_exchange().
-template <Scope S>
+/// Goes on with an MPI_Sendrecv whose message has been announced, or, where it does not send any
+/// more, is there. Returns as begin_exchange(), or then landing.
+template <Scope S, bool sends = true>
 GMPI_DEVICE Begun go_on_exchanging(State &state, const Comm &comm, int source, int tag, void *out,
                                    unsigned long long out_bytes, std::uint32_t slot, LongCall &call,
                                    Share &share) {
-  const Begun begun = await_either<S>(state, comm, source, tag, out, out_bytes, slot, call, share);
-  return keep_call(call, share, begun == Begun::over ? Begun::announced : begun);
+  const Begun begun =
+      await_either<S, sends>(state, comm, source, tag, out, out_bytes, slot, call, share);
+  if (!sends || begun == Begun::offered) {
+    call.comm = &comm;
+    call.data = out;
+    call.source = source;
+    call.room = out_bytes;
+  }
+  constexpr Begun then = sends ? Begun::announced : Begun::landing;
+  return keep_call(call, share, begun == Begun::over ? then : begun);
 }
 /// Begins an MPI_Sendrecv that sends a long message through a route, and receives one. Returns as
 /// begin_exchange(); or nothing, and nothing has happened.
 template <Scope S>
 GMPI_NOINLINE Begun exchange_by_route(LongRoute route, int send_tag, const void *in,
                                       unsigned long long in_bytes, int source, int recv_tag,
-                                      void *out, unsigned long long out_bytes) {
+                                      void *out, unsigned long long out_bytes, bool want_status) {
   State &state = *context.peer;
   Share &share = block_state().peer;
-  LongCall call = sending_call(Begun::sent);
+  LongCall call = sending_call(Begun::sent, want_status);
   const std::uint32_t slot = slot_to_exchange<S>(source, out, out_bytes);
   if (slot == no_slot)
     return Begun::nothing;
-  const Comm *const comm =
-      announce_by_route<S>(state, route, send_tag, in, in_bytes, false, call, share);
+  const Comm *const comm = announce_by_route<S>(state, route, kept_slot_as_warp<S>(), send_tag, in,
+                                                in_bytes, !is_shared(out), call, share);
   return comm == nullptr ? Begun::nothing
                          : go_on_exchanging<S>(state, *comm, source, recv_tag, out, out_bytes, slot,
                                                call, share);
 }
 
-/// Begins an MPI_Sendrecv that sends a long message. Returns storing or announced, and
+/// Begins an MPI_Sendrecv that sends a long message. Returns storing, announced or offered, and
 /// share.long_call says what has been matched; or from where the general way is to go on.
 template <Scope S>
 GMPI_NOINLINE Begun begin_exchange(State &state, const Comm &comm, int dest, int send_tag,
                                    const void *in, unsigned long long in_bytes,
                                    MPI_Datatype datatype, int source, int recv_tag, void *out,
-                                   unsigned long long out_bytes, Share &share) {
-  LongCall call = sending_call(Begun::sent);
+                                   unsigned long long out_bytes, bool want_status, Share &share) {
+  LongCall call = sending_call(Begun::sent, want_status);
   Begun begun = Begun::nothing;
   const std::uint32_t slot = slot_to_exchange<S>(source, out, out_bytes);
+  const bool may_stream = comm.peer_of[dest] < state.near_peers && !is_shared(out);
   if (slot != no_slot)
-    begun =
-        announce_long<S>(state, comm, dest, send_tag, in, in_bytes, datatype, false, call, share);
+    begun = announce_long<S>(state, comm, dest, send_tag, in, in_bytes, datatype, may_stream, call,
+                             share);
   if (begun == Begun::nothing)
     return announce_quickly(state, comm, dest, send_tag, in, in_bytes, share);
   if (begun != Begun::over)

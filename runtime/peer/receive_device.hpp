@@ -371,8 +371,8 @@ template <class Team> GMPI_NOINLINE void judge_length(Team team, Call call, MPI_
 }
 
 /// Has all blocks stream the message of a request that their grid has waited for, if it has been
-/// answered so.
-GMPI_OUT_OF_LINE void stream_if_answered(BlockTeam team, std::uint32_t index) {
+/// answered so. `then`: over, or sent.
+GMPI_OUT_OF_LINE void stream_if_answered(BlockTeam team, std::uint32_t index, Begun then) {
   State &state = *context.peer;
   const Request &request = state.requests[index];
   if (!request.sends || !request.header.streams ||
@@ -386,7 +386,7 @@ GMPI_OUT_OF_LINE void stream_if_answered(BlockTeam team, std::uint32_t index) {
         ack_of(state, index, request.serial) + packet_words, lap_of_serial(request.serial));
     deactivate(state, index);
     note_state(state.requests[index], RequestState::done);
-    begin_to_stream(state, request.peer, request.data, request.header.bytes, first);
+    begin_to_stream(state, request.peer, request.data, request.header.bytes, first, then);
   }
   __syncthreads();
   carry_stream();
@@ -399,7 +399,8 @@ GMPI_NOINLINE void end_request(Team team, Call call, std::uint32_t index, void *
   Share &shared = team.shared();
   Request &request = state.requests[index];
   if constexpr (Team::scope == Scope::grid)
-    stream_if_answered(BlockTeam{team.leader}, index);
+    stream_if_answered(BlockTeam{team.leader}, index,
+                       call.function == Function::Sendrecv ? Begun::sent : Begun::over);
   if (team.leads()) {
     acquire_device();
     shared.place = nothing;

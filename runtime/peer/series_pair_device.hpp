@@ -5,7 +5,7 @@
 // nothing is held, and the exchange goes on in the way of longer ones (series_wait_device.hpp).
 #pragma once
 
-#include "series_device.hpp"
+#include "series_receive_device.hpp"
 #include "wide_device.hpp"
 
 namespace gmpi::device::peer {
@@ -113,6 +113,58 @@ template <bool tells> GMPI_DEVICE bool exchange_pair(bool may) {
   if (begun == Begun::sharing)
     begun = carry_with_grid();
   return is_made_pair(begun);
+}
+
+// --- what both ends of it need ---
+
+/// All have been made and waited for: their requests are ready for other calls. The same warp.
+GMPI_DEVICE void end_series(State &state, Series &series, LaunchState &launch) {
+  const std::uint32_t lane = lane_index(), count = series.count();
+  const LeftCall &call = series.call[lane];
+  if (lane < count)
+    put_ready(launch, series.next - count + lane + ReadyRequests::most, {call.slot, call.serial});
+  __syncwarp();
+  if (lane == 0) {
+    increase_relaxed_device(&state.left, count);
+    increase_relaxed_device(&state.exchanged, count);
+    series.end();
+  }
+}
+
+/// Leaves to all blocks what has been received, by request; or, of a pair (`by_result`), that the
+/// launch's result will tell. The first warp.
+template <bool by_result>
+GMPI_DEVICE void note_statuses(const Series &series, LaunchState &launch, int count,
+                               const MPI_Request *requests) {
+  const std::uint32_t lane = lane_index();
+  if (lane < static_cast<std::uint32_t>(count)) {
+    const std::uint32_t slot = decode_request(requests[lane]).slot;
+    auto &its = launch.statuses.of[lane];
+    const CallResult none = nothing_received();
+    its = {none.source, none.tag, 0};
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < series.count(); ++i)
+      if (const LeftCall &call = series.call[i]; call.slot == slot && !call.sends)
+        its = {by_result ? LeftStatuses::is_result : call.rank, call.tag, call.carried};
+  }
+  if (lane == 0)
+    launch.statuses.next = series.next;
+  __syncwarp();
+}
+
+/// Whether these requests are those of the pair that has been left. The first warp, whole.
+template <class = void>
+GMPI_NOINLINE bool are_pair_as_warp(int count, const MPI_Request *requests) {
+  return are_of_series(block_state().series, requests, count);
+}
+
+/// Ends a series of which a pair has been made. All of the block, who meet once more before another
+/// call is left: where they are given null requests, or (`meet`) here.
+GMPI_DEVICE void end_pair(bool meet) {
+  if (thread_index() < 32)
+    end_series(*context.peer, block_state().series, *block_state().launch);
+  if (meet)
+    __syncthreads();
 }
 
 } // namespace gmpi::device::peer

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "../queue/quick_device.hpp"
-#include "series_pair_device.hpp"
+#include "series_long_pair_device.hpp"
 #include "series_posted_device.hpp"
 #include "series_share_device.hpp"
 
@@ -56,20 +56,6 @@ template <bool with_long> GMPI_DEVICE Begun begin_exchange_of(State &state, Seri
   return carries ? Begun::spanning : Begun::over;
 }
 
-/// All have been made and waited for: their requests are ready for other calls. The same warp.
-GMPI_DEVICE void end_series(State &state, Series &series, LaunchState &launch) {
-  const std::uint32_t lane = lane_index(), count = series.count();
-  const LeftCall &call = series.call[lane];
-  if (lane < count)
-    put_ready(launch, series.next - count + lane + ReadyRequests::most, {call.slot, call.serial});
-  __syncwarp();
-  if (lane == 0) {
-    increase_relaxed_device(&state.left, count);
-    increase_relaxed_device(&state.exchanged, count);
-    series.end();
-  }
-}
-
 /// What has been made of the calls stays so: it is noted for whoever waits. What is under way, the
 /// general way goes on with. The same warp.
 template <bool with_long> GMPI_DEVICE void leave_rest(State &state, Series &series) {
@@ -94,27 +80,6 @@ GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *request
              ? begin_exchange_of<with_long>(*context.peer, block.series)
              : Begun::elsewhere;
 }
-/// Leaves to all blocks what has been received, by request; or, of a pair (`by_result`), that the
-/// launch's result will tell. The same warp.
-template <bool by_result>
-GMPI_DEVICE void note_statuses(const Series &series, LaunchState &launch, int count,
-                               const MPI_Request *requests) {
-  const std::uint32_t lane = lane_index();
-  if (lane < static_cast<std::uint32_t>(count)) {
-    const std::uint32_t slot = decode_request(requests[lane]).slot;
-    auto &its = launch.statuses.of[lane];
-    const CallResult none = nothing_received();
-    its = {none.source, none.tag, 0};
-    GMPI_NO_UNROLL
-    for (std::uint32_t i = 0; i < series.count(); ++i)
-      if (const LeftCall &call = series.call[i]; call.slot == slot && !call.sends)
-        its = {by_result ? LeftStatuses::is_result : call.rank, call.tag, call.carried};
-  }
-  if (lane == 0)
-    launch.statuses.next = series.next;
-  __syncwarp();
-}
-
 /// `requests`: null, where nothing is to be said of what has been received.
 template <bool with_long, bool shares = false>
 GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *requests) {
@@ -178,21 +143,6 @@ GMPI_NOINLINE Begun exchange_together(Begun begun, int count, const MPI_Request 
   }
 }
 
-/// Whether these requests are those of the pair that has been left. The first warp, whole.
-template <class = void>
-GMPI_NOINLINE bool are_pair_as_warp(int count, const MPI_Request *requests) {
-  return are_of_series(block_state().series, requests, count);
-}
-
-/// Ends a series of which a pair has been made. All of the block, who meet once more before another
-/// call is left: where they are given null requests, or (`meet`) here.
-GMPI_DEVICE void end_pair(bool meet) {
-  if (thread_index() < 32)
-    end_series(*context.peer, block_state().series, *block_state().launch);
-  if (meet)
-    __syncthreads();
-}
-
 /// Makes a pair, if it can be made so, and tells what has been received. All of the block, as
 /// below.
 GMPI_NOINLINE bool exchange_pair_with_statuses(int count, const MPI_Request *requests) {
@@ -224,11 +174,16 @@ GMPI_DEVICE bool exchange_pair(int count, const MPI_Request *requests, bool tell
 /// waits for, and all is usual. Returns answered then, and launch.statuses says what has been
 /// received if it `tells`; else the calls that have not been made are still left. All of the block
 /// that makes the call, in whose number none is missing.
-GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool tells) {
+GMPI_NOINLINE Begun exchange_left(Site site, int count, const MPI_Request *requests, bool tells) {
   if (count > 32)
     return Begun::elsewhere;
   if (is_pair(block_state().series) && exchange_pair(count, requests, tells))
     return Begun::answered;
+  if (is_long_pair(block_state().series)) {
+    const Begun begun = exchange_long_pair(site, count, requests, tells);
+    if (begun != Begun::nothing)
+      return begun;
+  }
   bool with_long = false; // the first warp knows
   Begun begun = Begun::over;
   if (thread_index() < 32) {

@@ -39,12 +39,24 @@ struct LongCall {
   unsigned long long room; ///< for what is received, and whose it is
   int source;
   bool want_status;
-  Begun then; ///< how far a grid's call has come when what it sends has been stored: over, or sent
+  Begun then;       ///< how far a grid's call has come when what it sends is there: over, or sent
+  bool streams;     ///< all blocks of a grid wait to stream what it sends
+  const Comm *comm; ///< where `offered`: of what is received, with what has been found of it in
+  void *data;       ///< block.peer.arrived
 };
 
-/// How all blocks of a grid carry a span: the last three are long messages. Of streams `first` says
-/// the first bundle, or chunk; one that is stored goes straight to where it belongs, `ring`.
-enum class SpanWay : std::uint32_t { packets, dense, apart, near_stream, far_stream, store };
+/// How all blocks of a grid carry a span: the last four are long messages. Of streams `first` says
+/// the first bundle, or chunk; one that is stored goes straight to where it belongs, `ring`. An
+/// exchange is a stream that is read while another message, at `ring`, is sent: see Outgoing.
+enum class SpanWay : std::uint32_t {
+  packets,
+  dense,
+  apart,
+  near_stream,
+  far_stream,
+  store,
+  exchange
+};
 
 /// A short message that all of a block write, or whose data they read: see span_device.hpp. Or one
 /// that all blocks of a grid do.
@@ -63,6 +75,19 @@ struct Span {
   SpanWay way;                      ///< of one that all blocks of a grid carry
   bool reads;
   std::uint16_t serial; ///< of a wide one, as its header says
+};
+
+/// What an exchange sends while it reads block.peer.span (exchange_device.hpp).
+struct Outgoing {
+  enum How : std::uint32_t {
+    not_now,  ///< its answer has not come soon, or says otherwise: that is for the general way
+    streamed, ///< from bundle number `where` on
+    stored,   ///< at address `where`
+  } how;
+  std::uint32_t bytes;
+  std::uint32_t leader; ///< the number of the block that makes the grid's call
+  std::uint32_t peer;
+  std::uint64_t where;
 };
 
 /// A message that a block's first warp has found, while it holds its channels.
@@ -97,6 +122,7 @@ struct Share {
   unsigned long long limits[SharedTransfers::most]; ///< as they have been told
   bool ended[SharedTransfers::most];
   std::uint32_t chosen; ///< the next to work on, or `nothing`
+  Outgoing outgoing;
 };
 
 } // namespace gmpi::peer

@@ -178,12 +178,13 @@ GMPI_DEVICE bool has_carried(const SharedTransfers &transfers, const Share &shar
 /// Moves the limits, and looks for other work, until there is some for this block, or what it waits
 /// for has come, or all transfers have ended: shared.work says which. A warp, whole.
 GMPI_OUT_OF_LINE void watch_transfers(State &state, SharedTransfers &transfers, Share &shared) {
-  constexpr unsigned look_every = 8; // it takes longer than to move limits
+  constexpr unsigned look_every = 8; // where limits move: it takes longer than that
   const std::uint32_t lane = thread_index();
   GMPI_NO_UNROLL
   for (unsigned turns = 0;; ++turns) {
     __syncwarp();
     const std::uint32_t count = transfers.count; // lane 0 may soon add more
+    bool moves = false;
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < count; ++i) {
       if (shared.ended[i])
@@ -192,6 +193,7 @@ GMPI_OUT_OF_LINE void watch_transfers(State &state, SharedTransfers &transfers, 
       const Step &step = transfer.step;
       unsigned long long from = shared.limits[i];
       unsigned long long more = from < step.high ? find_ready(step, from, lane) : 0;
+      moves = moves || more != 0;
       __syncwarp();
       if (lane != 0)
         continue;
@@ -205,7 +207,7 @@ GMPI_OUT_OF_LINE void watch_transfers(State &state, SharedTransfers &transfers, 
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < count; ++i)
       left = left || !shared.ended[i];
-    if (left && turns % look_every != 0)
+    if (left && moves && turns % look_every != 0)
       continue;
     if (lane == 0) {
       Work work{WorkKind::over, 0};

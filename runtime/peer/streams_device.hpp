@@ -56,19 +56,27 @@ GMPI_DEVICE void store_lanes_words(unsigned char *data, std::uint32_t left, bool
   }
 }
 
-/// This block's part of block.peer.span, a stream, all of it: a warp a bundle, block by block.
-template <bool reads> GMPI_DEVICE void carry_stream_part(const Span &span) {
+/// A message that is streamed, from that bundle on.
+struct Stream {
+  unsigned char *data;
+  std::uint32_t bytes, peer;
+  unsigned long long first;
+};
+/// This block's part of one, as number `block` of so many, all of it: a warp a bundle, block by
+/// block.
+template <bool reads>
+GMPI_DEVICE void carry_stream_part(const Stream &its, std::uint32_t block, std::uint32_t blocks) {
   const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
-  const std::uint32_t lane = lane_index(), all = grid_blocks() * warps;
-  const std::uint32_t bytes = span.bytes, count = warp < warps ? stream_bundles(bytes) : 0;
-  const unsigned long long first = span.first;
-  const bool sixteens = is_in_sixteens(span.data);
-  const Channel &stream = context.peer->streams[span.peer];
+  const std::uint32_t lane = lane_index(), all = blocks * warps;
+  const std::uint32_t bytes = its.bytes, count = warp < warps ? stream_bundles(bytes) : 0;
+  const unsigned long long first = its.first;
+  const bool sixteens = is_in_sixteens(its.data);
+  const Channel &stream = context.peer->streams[its.peer];
   std::uint64_t *const ring = (reads ? stream.in : stream.out) + lane * packet_words;
   std::uint32_t *const freed = reads ? stream.in_freed : stream.out_freed;
-  unsigned char *const begin = span.data + lane * sizeof(Sixteen);
+  unsigned char *const begin = its.data + lane * sizeof(Sixteen);
   GMPI_NO_UNROLL
-  for (std::uint32_t i = warp * grid_blocks() + block_index(); i < count; i += all) {
+  for (std::uint32_t i = warp * blocks + block; i < count; i += all) {
     const auto place = static_cast<std::uint32_t>((first + i) % stream_slots);
     const auto lap = static_cast<std::uint32_t>((first + i) / stream_slots) + 1;
     std::uint64_t *const packets = ring + std::size_t(place) * bundle_packets * packet_words;
@@ -91,6 +99,12 @@ template <bool reads> GMPI_DEVICE void carry_stream_part(const Span &span) {
       store_words(packets, words, lap);
     }
   }
+}
+
+/// All of block.peer.span.
+template <bool reads> GMPI_DEVICE void carry_stream_part(const Span &span) {
+  carry_stream_part<reads>({span.data, span.bytes, span.peer, span.first}, block_index(),
+                           grid_blocks());
 }
 
 /// The same of one from another host, or to there: a block a chunk.

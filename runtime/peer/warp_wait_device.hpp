@@ -222,10 +222,10 @@ GMPI_OUT_OF_LINE bool is_done_as_warp(State &state, std::uint32_t index) {
 template <Scope S> GMPI_DEVICE Begun leave_to_all(State &state, const Work &work, Share &share) {
   bool shares = false;
   if (lane_index() == 0) {
-    Request &request = state.requests[work.index];
-    shares = S == Scope::grid && can_share(request);
+    if constexpr (S == Scope::grid)
+      shares = will_share(state, work.index);
     if (shares)
-      let_go(request);
+      let_go(state.requests[work.index]);
     share.work = work;
   }
   return __any_sync(whole_warp, shares) ? Begun::elsewhere : Begun::working;

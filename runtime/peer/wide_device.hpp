@@ -253,11 +253,28 @@ GMPI_DEVICE void tell_to_stream(BlockState &block, bool reads, std::uint32_t pee
   span.told = 0;
   tell_wide(block);
 }
-/// The same of a message that is sent.
+/// The same of a message that is sent. `then`: over, or sent.
 GMPI_DEVICE void begin_to_stream(State &state, std::uint32_t peer, void *data, std::uint64_t bytes,
-                                 unsigned long long first) {
+                                 unsigned long long first, Begun then) {
   increase_relaxed_device(&state.streamed, 1);
-  tell_to_stream(block_state(), false, peer, data, bytes, first, Begun::over);
+  tell_to_stream(block_state(), false, peer, data, bytes, first, then);
+}
+/// Has all blocks read a stream so while they send `bytes` bytes at `sent`, which are announced to
+/// rank `to`.
+GMPI_DEVICE void tell_to_exchange(BlockState &block, std::uint32_t peer, void *data,
+                                  std::uint64_t bytes, unsigned long long first, Begun then,
+                                  void *sent, std::uint64_t sent_bytes, std::uint32_t to) {
+  note_span(static_cast<std::uint64_t *>(sent), nullptr, first, data,
+            static_cast<std::uint32_t>(bytes), peer, {}, then);
+  Span &span = block.peer.span;
+  span.reads = false; // not only that
+  span.way = SpanWay::exchange;
+  span.told = 0;
+  const std::uint64_t round = std::uint64_t(told_round(block.round + 1)) << 32;
+  store_whole(block.launch->outgoing[0],
+              static_cast<std::uint32_t>(sent_bytes) | std::uint64_t(block_index()) << 32,
+              round | to);
+  tell_wide(block);
 }
 
 // --- carrying, all blocks ---
@@ -345,7 +362,7 @@ GMPI_NOINLINE Begun carry_wide() {
 }
 
 /// The end of a call that is over when all blocks have carried block.peer.span, and this one its
-/// part. Returns over, or answered, or made.
+/// part. Returns over, or answered, or made; or, where it goes on then, sent.
 GMPI_DEVICE Begun end_together() {
   BlockState &block = block_state();
   const Span &span = block.peer.span;
@@ -353,8 +370,13 @@ GMPI_DEVICE Begun end_together() {
   const Begun then = span.then;
   __syncthreads();
   if (thread_index() == 0) {
-    span.reads ? meet_blocks(block) : meet_blocks<false>(block);
-    if (leads)
+    if (then != Begun::sent)
+      span.reads ? meet_blocks(block) : meet_blocks<false>(block);
+    else if (leads)
+      GridTeam::await_helpers();
+    else
+      increase_relaxed_device(&block.launch->membership, 1); // it has written its part
+    if (leads && then != Begun::sent)
       block.living_blocks = 1; // nobody is left to be told of the end
   }
   __syncthreads();
@@ -462,10 +484,13 @@ GMPI_NOINLINE Begun carry_stored() {
   });
 }
 
+GMPI_NOINLINE Begun carry_exchange(); // exchange_device.hpp
+
 GMPI_DEVICE Begun carry_stream() {
   const SpanWay way = block_state().peer.span.way;
   return way == SpanWay::near_stream ? carry_near_stream()
          : way == SpanWay::store     ? carry_stored()
+         : way == SpanWay::exchange  ? carry_exchange()
                                      : carry_far();
 }
 

@@ -444,9 +444,15 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
   BlockTeam team{leader};
   LaunchState &launch = *block.launch;
   while (block.command != GridCommand::done) {
-    if (block.command == GridCommand::carry) { // a stream, with which the call is over
-      peer::carry_stream();
-      return;
+    if (block.command == GridCommand::carry) { // a stream
+      if (peer::carry_stream() != Begun::sent)
+        return; // the call is over
+      if (leader) {
+        block.command = await_command(block);
+        acquire_device();
+      }
+      __syncthreads();
+      continue;
     }
     if (leader)
       note_task(block);

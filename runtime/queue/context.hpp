@@ -160,6 +160,9 @@ struct LaunchState {
   alignas(128) std::uint64_t told[3][2];
   std::uint32_t lacks_threads; ///< 1 once a block has made a call without some of its own
   alignas(16) unsigned char broadcast[broadcast_bytes];
+  /// Where the span is an exchange's, what is sent meanwhile: a packet that comes with the command,
+  /// and one, later, that says how. As `told`.
+  alignas(128) std::uint64_t outgoing[2][2];
 };
 static_assert(offsetof(LaunchState, command) == offsetof(LaunchState, brought) + 8,
               "await_command() loads both at once");
