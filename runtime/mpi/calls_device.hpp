@@ -58,7 +58,9 @@ template <Function F> GMPI_DEVICE bool exchange_left(Site site, const Arguments 
     return false;
   if (!one && a.count == 0 && peer::waited_calls() == 0) // make_left() waits for nothing
     return false;
-  return peer::exchange_left(site, one ? 1 : a.count, one ? a.request : a.requests,
+  if (thread_index() == 0)
+    block_state().series.waits_at = site;
+  return peer::exchange_left(one ? 1 : a.count, one ? a.request : a.requests,
                              !one && a.statuses != MPI_STATUSES_IGNORE) == Begun::answered;
 }
 

@@ -47,13 +47,14 @@ struct LeftCall {
   unsigned long long first; ///< its first slot
   union {
     struct {
-      std::uint64_t head, after; ///< what its header says
+      std::uint64_t head, size, after; ///< what its header says
     } sent;
     /// While its block waits: how far the channels from its rank have been read.
     struct {
       std::uint64_t *rings[2]; ///< of the common channel, and of the owned one
       unsigned long long common, owned;
       std::uint32_t channel; ///< where its message has come
+      std::uint16_t use;     ///< of a wide one: its token
     } received;
     /// Of a long one, once it has been answered.
     struct {
@@ -102,6 +103,7 @@ struct Series {
   // Long messages: those sent that have not been stored, of these those that can be and those that
   // are being, and those received whose data has not come.
   std::uint32_t announced, answered, storing, landing;
+  bool wide; ///< others are sent with their data, as those may be that are received
   // Messages that all blocks carry together, see series_share_device.hpp:
   bool sharing;                            ///< the others have been told
   std::uint32_t told_spans, told_portions; ///< so many
@@ -136,6 +138,7 @@ struct Series {
   } left[32]; ///< by warp
   LeftCall call[most];
   Site site[most]; ///< of MPI_Sends and MPI_Recvs: where they stand; line 0 of the others
+  Site waits_at;   ///< where the wait stands for which they are made
 
   GMPI_HOST_DEVICE std::uint32_t count() const { return next - first; }
   GMPI_HOST_DEVICE std::uint32_t made_count() const { return first - last; }

@@ -419,7 +419,38 @@ struct Places {
   std::uint32_t slots;
   bool sends, dense;
   bool is_last; ///< no later one takes the same route
+  bool is_wide; ///< it is long, and goes with its data
+  WideUse use;  ///< of such a one
 };
+
+/// Finds tokens for long messages that can go with their data, to be carried by all blocks of the
+/// grid: places.is_wide, and use. A warp, whole; its function calls none.
+GMPI_DEVICE void find_tokens(const State &state, const Series &series, Places &places) {
+  const std::uint32_t lane = lane_index();
+  const LeftCall &call = series.call[lane];
+  const bool may_be_wide = lane < series.count() && call.sends && !call.over && is_long(call) &&
+                           call.bytes <= wide_bytes && call.peer < state.near_peers &&
+                           is_for_all(call.data, call.bytes) && can_carry_together(call.bytes);
+  std::uint32_t used[wide_tokens] = {}, back[wide_tokens] = {};
+  if (may_be_wide) {
+    const std::uint32_t *const returned = token_at(state.acks, call.peer, 0);
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < wide_tokens; ++i) {
+      used[i] = load_relaxed_device(&state.wide_uses[call.peer][i]);
+      back[i] = load_relaxed_system(returned + i);
+    }
+  }
+  const unsigned same = __match_any_sync(whole_warp, may_be_wide ? call.peer : max_peers);
+  std::uint32_t before = __popc(same & ((1u << lane) - 1)); // of that rank
+  places.is_wide = false;
+  places.use = {};
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < wide_tokens; ++i)
+    if (may_be_wide && used[i] == back[i] && before-- == 0) {
+      places.is_wide = true;
+      places.use = {i, WideUse::behind(used[i])};
+    }
+}
 
 /// Finds out, in the usual case: they take routes, where their slots are known to be free. Nothing
 /// has happened yet. Returns whether it is so for this lane. `with_long`: some may be long.
@@ -434,7 +465,7 @@ template <bool with_long> GMPI_DEVICE bool find_places(const Series &series, Pla
     places.route = load_route<Scope::grid>(places.route_index);
   const Route &route = places.route;
   const std::uint32_t bytes = places.sends ? call.bytes : 0;
-  const bool announces = with_long && bytes > eager_bytes;
+  const bool announces = with_long && bytes > eager_bytes && !places.is_wide;
   const unsigned same = __match_any_sync(whole_warp, places.route_index);
   unsigned long long before = 0; // slots of those that take the same route
   places.dense = false;
@@ -451,15 +482,16 @@ template <bool with_long> GMPI_DEVICE bool find_places(const Series &series, Pla
   }
   places.first = route.next + before;
   places.is_last = same >> lane == 1;
-  return !places.sends ||
-         (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
-          places.first + places.slots <= route.free_until &&
-          (announces ? route.near != 0 : static_cast<std::uint32_t>(call.count) <= route.longest));
+  return !places.sends || (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
+                           places.first + places.slots <= route.free_until &&
+                           (announces || (with_long && places.is_wide)
+                                ? route.near != 0
+                                : static_cast<std::uint32_t>(call.count) <= route.longest));
 }
 
 /// What a packet of such a message's header says.
 GMPI_DEVICE std::uint64_t header_packet(const LeftCall &call, std::uint32_t packet) {
-  return packet == 0 ? call.sent.head : packet == 1 ? call.carried : call.sent.after;
+  return packet == 0 ? call.sent.head : packet == 1 ? call.sent.size : call.sent.after;
 }
 
 GMPI_DEVICE void write_header_packet(const LeftCall &call, std::uint32_t packet) {
@@ -535,7 +567,7 @@ template <bool with_long>
 GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
                              std::uint64_t order) {
   LeftCall &call = series.call[lane_index()];
-  const bool announces = with_long && places.sends && is_long(call);
+  const bool announces = with_long && places.sends && is_long(call) && !places.is_wide;
   const std::uint32_t bytes = places.sends && !announces ? call.bytes : 0;
   if (places.sends) {
     increase_relaxed_device(places.route.order, places.slots * one_owned);
@@ -546,8 +578,14 @@ GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
     call.first = places.first;
     call.carried = bytes;
     call.sent.head = head_of(call.tag, places.route.context) | (places.dense ? dense_bit : 0);
+    call.sent.size = bytes;
     call.sent.after = common_of(order);
     call.dense = places.dense;
+    if (with_long && places.is_wide) {
+      call.sent.size |= std::uint64_t(places.use.serial()) << 48;
+      store_relaxed_device(&state.wide_uses[call.peer][places.use.token], places.use.number);
+      increase_relaxed_device(&state.wide, 1);
+    }
     if (announces)
       describe_announced(state, call);
     else if (bytes <= packet_bytes)
@@ -575,6 +613,7 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   const std::uint32_t reserved = reserve.count;
   const NewSlot spare = reserve.of[lane]; // which one, the count tells
   Places places;
+  places.is_wide = false;
   bool usual = find_places<with_long>(series, places);
   OwnOffer own;
   if (with_long && receives && is_long(call))
@@ -636,9 +675,9 @@ GMPI_DEVICE void find_routes(State &state, const Series &series) {
   const LeftCall &call = series.call[lane];
   const bool sends = lane < series.count() && call.sends && !call.over;
   const unsigned its = __match_any_sync(whole_warp, sends ? call.rank : -1); // lanes of its rank
-  const auto own = static_cast<std::uint32_t>(!sends          ? 0
-                                              : is_long(call) ? 1
-                                                              : slots_for(call.bytes));
+  const auto own = static_cast<std::uint32_t>(!sends                    ? 0
+                                              : call.bytes > wide_bytes ? 1
+                                                                        : slots_for(call.bytes));
   std::uint32_t slots = 0;
   GMPI_NO_UNROLL
   for (unsigned those = __ballot_sync(whole_warp, sends); those != 0; those &= those - 1) {

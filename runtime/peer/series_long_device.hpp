@@ -140,6 +140,7 @@ GMPI_DEVICE void begin_long_ones(Series &series, unsigned announced) {
   if (lane_index() == 0) {
     series.announced = announced;
     series.answered = series.storing = series.landing = 0;
+    series.wide = false;
   }
   __syncwarp();
 }

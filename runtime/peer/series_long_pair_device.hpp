@@ -71,7 +71,7 @@ template <class = void> GMPI_NOINLINE Begun receive_of_long_pair(bool tells) {
 
 /// Has come as far as `begun`: notes what is under way, or done, and sends what may be streamed.
 /// `sent`: it is there. All of the block.
-GMPI_NOINLINE void leave_long_pair(Site site, Begun begun, bool sent) {
+GMPI_NOINLINE void leave_long_pair(Begun begun, bool sent) {
   const GridTeam team{BlockTeam{thread_index() == 0}};
   State &state = *context.peer;
   Share &share = block_state().peer;
@@ -100,7 +100,7 @@ GMPI_NOINLINE void leave_long_pair(Site site, Begun begun, bool sent) {
   }
   if (team.leads())
     share.wait = {Wait::request_done,
-                  {Function::Isend, Scope::grid, site},
+                  {Function::Isend, Scope::grid, block_state().series.waits_at},
                   out.comm,
                   nullptr,
                   out.slot,
@@ -118,8 +118,7 @@ GMPI_NOINLINE void leave_long_pair(Site site, Begun begun, bool sent) {
 /// Makes a pair of long messages for a grid's wait, if all is usual. Returns answered then;
 /// elsewhere, where the wait is to go on in the general way; or nothing, and nothing has happened.
 /// All of the block that makes the wait, in whose number none is missing.
-GMPI_NOINLINE Begun exchange_long_pair(Site site, int count, const MPI_Request *requests,
-                                       bool tells) {
+GMPI_NOINLINE Begun exchange_long_pair(int count, const MPI_Request *requests, bool tells) {
   LaunchState &launch = *block_state().launch;
   Begun begun = Begun::over;
   if (thread_index() < 32) {
@@ -149,7 +148,7 @@ GMPI_NOINLINE Begun exchange_long_pair(Site site, int count, const MPI_Request *
     launch.statuses.next = 0;
   if (begun == Begun::nothing)
     return begun;
-  leave_long_pair(site, begun, sent);
+  leave_long_pair(begun, sent);
   return Begun::elsewhere;
 }
 

@@ -158,6 +158,8 @@ GMPI_DEVICE bool take_front(State &state, LeftCall &call, const FoundMessage &fo
     take_announced_left(state, call, found.channel, found.header);
     return false;
   }
+  if constexpr (with_long)
+    call.received.use = found.header.serial;
   if (bytes > packet_bytes)
     return true;
   const std::uint32_t lap = lap_of(found.slot);
@@ -189,7 +191,7 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   const Wanted wanted{call.context, peer, call.tag};
   const std::uint32_t room = receives ? call.bytes : 0;
   const auto own = static_cast<std::uint32_t>(__popc(__ballot_sync(whole_warp, receives)));
-  const auto slots = with_long && room > eager_bytes
+  const auto slots = with_long && room > (series.wide ? wide_bytes : eager_bytes)
                          ? 1
                          : static_cast<std::uint32_t>(slots_for(room, room >= least_dense));
   LongOnes ones(series);
@@ -236,8 +238,8 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
     const auto may_take = [&](const Header &header) {
       return is_open && wanted.is(header, peer) && header.bytes <= room &&
              (header.kind == MessageKind::eager
-                  ? !is_wide(header) && (header.form == Form::packets ||
-                                         (header.form == Form::dense && is_in_eights(call.data)))
+                  ? header.form == Form::packets ||
+                        (header.form == Form::dense && is_in_eights(call.data))
                   : with_long && header.kind == MessageKind::announced);
     };
     // They are there as far as each begins where the one before it ends.
@@ -306,7 +308,10 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   __syncwarp();
   if (lane == 0)
     series.open = open;
-  note_to_carry(series, (unread >> lane & 1) != 0, call.carried);
+  const bool carries = (unread >> lane & 1) != 0;
+  if (with_long && carries && call.carried > eager_bytes)
+    give_token_back(state, peer, call.received.use);
+  note_to_carry(series, carries, call.carried);
   if constexpr (with_long) {
     if (lane == 0)
       ones.keep(series);

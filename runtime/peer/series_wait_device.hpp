@@ -19,10 +19,13 @@ namespace gmpi::device::peer {
 constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
 
 /// Begins: takes hold of the channels from all ranks that something is to be received from, and of
-/// places for what is to be sent, if all is usual, and announces what is long. Returns spanning,
-/// where all of the block are to write messages; over, where there are none; or nothing, and
-/// nothing has happened. The block's first warp, whole; it calls no function.
-template <bool with_long> GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
+/// places for what is to be sent, if all is usual, and announces what is long. `wide`: but for what
+/// can go with its data, for receives of which it is not known where that can be stored; the host
+/// is asked for that. Returns spanning, where all of the block are to write messages; over, where
+/// there are none; or nothing, and nothing has happened. The block's first warp, whole; else it
+/// calls no function.
+template <bool with_long, bool wide>
+GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
   // All of this is under way together.
@@ -30,11 +33,20 @@ template <bool with_long> GMPI_DEVICE Begun begin_exchange_of(State &state, Seri
   const bool far = state.far_news != nullptr;
   ReceivingChannels channels(state, series);
   Places places;
+  places.is_wide = false;
+  if constexpr (wide)
+    find_tokens(state, series, places);
   bool usual = find_places<with_long>(series, places) && !far && !is_contended(summary);
   const bool may_be_long = with_long && lane < series.count() && !call.over && is_long(call);
+  const bool announces = may_be_long && call.sends && !places.is_wide;
   OwnOffer own;
-  if (may_be_long)
-    usual = usual && call.bytes <= most_stored && (call.sends || own.find(state, call));
+  if (may_be_long) {
+    const bool is_known = call.sends || own.find(state, call);
+    usual = usual && call.bytes <= most_stored && (is_known || (wide && call.bytes <= wide_bytes));
+    if constexpr (wide)
+      if (!is_known)
+        ask_for_offer(state, static_cast<const unsigned char *>(call.data));
+  }
   if (!__all_sync(whole_warp, usual && channels.are_free()))
     return Begun::nothing;
   const std::uint64_t order = places.sends ? load_relaxed_device(places.route.order) : 0;
@@ -48,9 +60,12 @@ template <bool with_long> GMPI_DEVICE Begun begin_exchange_of(State &state, Seri
   if constexpr (with_long) {
     if (may_be_long && channels.receives)
       describe_long_receive(state, call, own);
-    begin_long_ones(series, __ballot_sync(whole_warp, may_be_long && !channels.receives));
+    const unsigned together = __ballot_sync(whole_warp, places.is_wide);
+    begin_long_ones(series, __ballot_sync(whole_warp, announces));
+    if (lane == 0)
+      series.wide = together != 0;
     release_device(); // whoever answers, or stores, comes after
-    if (may_be_long && !channels.receives)
+    if (announces)
       announce_left(call);
   }
   return carries ? Begun::spanning : Begun::over;
@@ -73,11 +88,11 @@ template <bool with_long> GMPI_DEVICE void leave_rest(State &state, Series &seri
   free_received(state, series, count);
 }
 
-template <bool with_long>
+template <bool with_long, bool wide = false>
 GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *requests) {
   BlockState &block = block_state();
   return are_of_series(block.series, requests, count)
-             ? begin_exchange_of<with_long>(*context.peer, block.series)
+             ? begin_exchange_of<with_long, wide>(*context.peer, block.series)
              : Begun::elsewhere;
 }
 /// `requests`: null, where nothing is to be said of what has been received.
@@ -109,10 +124,17 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
 /// The first warp's part, up to where all of the block, or the grid, have something to do.
 template <bool with_long>
 GMPI_DEVICE Begun begin_exchange(int count, const MPI_Request *requests, bool tells) {
-  Begun begun = begin_exchange_as_warp<with_long>(count, requests);
+  const auto begin = [&] {
+    Begun begun = begin_exchange_as_warp<with_long>(count, requests);
+    if constexpr (with_long)
+      if (begun == Begun::nothing)
+        begun = begin_exchange_as_warp<true, true>(count, requests);
+    return begun;
+  };
+  Begun begun = begin();
   if (begun == Begun::nothing) {
     find_routes_as_warp();
-    begun = begin_exchange_as_warp<with_long>(count, requests);
+    begun = begin();
   }
   return begun == Begun::over ? receive_left_as_warp<with_long>(count, tells ? requests : nullptr)
                               : begun;
@@ -170,17 +192,26 @@ GMPI_DEVICE bool exchange_pair(int count, const MPI_Request *requests, bool tell
   return true;
 }
 
+/// Whether all blocks may have to carry what the block is to carry: several messages, or a wide
+/// one.
+GMPI_DEVICE bool is_for_others(const Series &series) {
+  const std::uint32_t those = series.to_share;
+  return (those & (those - 1)) != 0 ||
+         (those != 0 && series.call[__ffs(static_cast<int>(those)) - 1].carried > eager_bytes);
+}
+
 /// Makes the calls that have been left to a grid's wait, and waits for them, if these are what it
 /// waits for, and all is usual. Returns answered then, and launch.statuses says what has been
 /// received if it `tells`; else the calls that have not been made are still left. All of the block
 /// that makes the call, in whose number none is missing.
-GMPI_NOINLINE Begun exchange_left(Site site, int count, const MPI_Request *requests, bool tells) {
+GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool tells) {
   if (count > 32)
     return Begun::elsewhere;
-  if (is_pair(block_state().series) && exchange_pair(count, requests, tells))
-    return Begun::answered;
-  if (is_long_pair(block_state().series)) {
-    const Begun begun = exchange_long_pair(site, count, requests, tells);
+  if (is_pair(block_state().series)) {
+    if (exchange_pair(count, requests, tells))
+      return Begun::answered;
+  } else if (is_long_pair(block_state().series)) {
+    const Begun begun = exchange_long_pair(count, requests, tells);
     if (begun != Begun::nothing)
       return begun;
   }
@@ -196,7 +227,7 @@ GMPI_NOINLINE Begun exchange_left(Site site, int count, const MPI_Request *reque
   while (begun == Begun::spanning || begun == Begun::bundling || begun == Begun::storing) {
     if (begun == Begun::storing)
       make_copies(GridTeam{BlockTeam{thread_index() == 0}});
-    else if (__popc(block_state().series.to_share) > 1)
+    else if (is_for_others(block_state().series))
       return exchange_together(begun, count, told);
     else
       begun == Begun::spanning ? carry_all_left<false>() : carry_all_left<true>();
