@@ -3,6 +3,7 @@
 //
 // Invariant: where it has not been made, the message may have been sent, and its call is over then;
 // nothing is held, and the exchange goes on in the way of longer ones (series_wait_device.hpp).
+// (Where both are longer than that: series_long_pair_device.hpp.)
 #pragma once
 
 #include "series_receive_device.hpp"

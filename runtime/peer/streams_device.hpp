@@ -4,10 +4,11 @@
 // it is, through a ring in either host's memory: MPI carries what is there from one to the other.
 //
 // Invariant: a stream is agreed on before it begins. The sender's grid has announced the message
-// in a blocking call of all its blocks, and does nothing else before it has written it; the
-// receiver has answered that its blocks read, and from which bundle on. So each waits only for what
-// the other does without waiting for anything else. One stream at a time leads from a rank to
-// another: the receiver says whose it is, and counts the bundles.
+// in a blocking call of all its blocks, and waits for nothing else before it has written it, but
+// may read one meanwhile (exchange_device.hpp); the receiver has answered that its blocks read, and
+// from which bundle on. So each waits only for what the other does without waiting for anything
+// else. One stream at a time leads from a rank to another: the receiver says whose it is, and
+// counts the bundles.
 #pragma once
 
 #include "span_device.hpp"

@@ -90,16 +90,19 @@ int main(int argc, char **argv) {
     test::synchronize();
     test::expect_equal(wrong.read()[0], 0, what);
   };
-  const int turns = test::thread_sanitizer ? 2 : 4;
+  const int turns = test::thread_sanitizer ? 2 : 4, few = test::thread_sanitizer ? 2 : 6;
   for (const bool maps : {false, true})
-    for (const auto [count, lengths] : {std::pair(6, Lengths::equal), std::pair(most, Lengths::equal),
-                                        std::pair(most, Lengths::mixed), std::pair(5, Lengths::odd)}) {
+    for (const auto [count, lengths] : {std::pair(few, Lengths::equal), std::pair(most, Lengths::equal),
+                                        std::pair(most, Lengths::mixed), std::pair(few - 1, Lengths::odd)}) {
+      if (test::thread_sanitizer && (maps || count > 6)) // it remembers each packet
+        continue;
       exchange<<<maps ? 4 : 5, 64>>>(turns, count, lengths, Receives::together, maps ? out.data() : from,
                                      maps ? in.data() : to, test::rank, test::next(), test::previous(), wrong.data());
       result("wrong bytes of an exchange");
     }
   for (const Receives receives : {Receives::one_by_one, Receives::late}) {
-    exchange<<<4, 64>>>(turns, 6, Lengths::mixed, receives, from, to, test::rank, test::next(), test::previous(),
+    const Lengths lengths = test::thread_sanitizer ? Lengths::equal : Lengths::mixed;
+    exchange<<<4, 64>>>(turns, few, lengths, receives, from, to, test::rank, test::next(), test::previous(),
                         wrong.data());
     result("wrong bytes of messages that are received one by one");
   }
