@@ -672,7 +672,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
                 if constexpr (S == Scope::grid && peer::sends_wide<Function::name>)                \
                   so_far = quick::begin_wide_##name(GMPI_LIST(GMPI_PASS, roles));                  \
                 if (so_far != Begun::sharing)                                                      \
-                  so_far = peer::go_on_long<S>(                                                    \
+                  so_far = peer::go_on_long<S, Function::name == Function::Sendrecv>(              \
                       quick::go_on_##name<S>(GMPI_LIST(GMPI_PASS, roles), so_far));                \
               }                                                                                    \
             }                                                                                      \

@@ -591,13 +591,13 @@ GMPI_OUT_OF_LINE Begun exchange_streams() {
 }
 
 /// Goes on with a long call of the first warp's, whole, that it has begun: to where all of the
-/// block have something to do, or it is over.
-template <Scope S> GMPI_DEVICE Begun go_on_long(Begun begun) {
+/// block have something to do, or it is over. `exchanges`: it may be `offered` what it receives.
+template <Scope S, bool exchanges = false> GMPI_DEVICE Begun go_on_long(Begun begun) {
   if (begun == Begun::announced)
     begun = await_match<S>();
   else if (begun == Begun::landing)
     begun = await_landing<S>();
-  else if (S == Scope::grid && begun == Begun::offered)
+  else if (exchanges && S == Scope::grid && begun == Begun::offered)
     begun = exchange_streams();
   return begun == Begun::left ? leave_long() : begun;
 }

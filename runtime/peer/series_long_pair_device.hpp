@@ -126,7 +126,7 @@ GMPI_NOINLINE Begun exchange_long_pair(int count, const MPI_Request *requests, b
     if (are_pair_as_warp(count, requests)) {
       if (tells)
         note_statuses<true>(block_state().series, launch, count, requests);
-      begun = go_on_long<Scope::grid>(announce_of_long_pair(tells));
+      begun = go_on_long<Scope::grid, true>(announce_of_long_pair(tells));
     }
   }
   begun = tell_all(begun);
@@ -135,7 +135,7 @@ GMPI_NOINLINE Begun exchange_long_pair(int count, const MPI_Request *requests, b
     store_message<Scope::grid, false>();
     begun = Begun::over;
     if (thread_index() < 32)
-      begun = go_on_long<Scope::grid>(receive_of_long_pair(tells));
+      begun = go_on_long<Scope::grid, true>(receive_of_long_pair(tells));
     begun = tell_all(begun);
   }
   if (begun == Begun::sharing)

@@ -485,13 +485,16 @@ GMPI_NOINLINE Begun carry_stored() {
 }
 
 GMPI_NOINLINE Begun carry_exchange(); // exchange_device.hpp
+/// What is not as often carried.
+GMPI_NOINLINE Begun carry_other() {
+  return block_state().peer.span.way == SpanWay::exchange ? carry_exchange() : carry_far();
+}
 
 GMPI_DEVICE Begun carry_stream() {
   const SpanWay way = block_state().peer.span.way;
   return way == SpanWay::near_stream ? carry_near_stream()
          : way == SpanWay::store     ? carry_stored()
-         : way == SpanWay::exchange  ? carry_exchange()
-                                     : carry_far();
+                                     : carry_other();
 }
 
 /// All of a block, whichever of the grid's, carry what block.peer.span says, as these do.
