@@ -633,8 +633,10 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
   unsigned long long offset = 0;
   const Match offer = find_offer_as_warp(state, data, room, offset); // while that is on its way
   // Who answers has mostly announced its own before. That is taken first, for both to go at once.
-  constexpr unsigned few = 4; // turns
-  unsigned answered = 0;
+  // What comes may also be short, and is received behind the answer; or another's, and then that
+  // other one's answer may wait for what is done here.
+  constexpr unsigned few = 4, some = 64; // turns
+  unsigned answered = 0, others = 0;
   Answer answer = Answer::none;
   Patience patience;
   GMPI_NO_UNROLL
@@ -659,7 +661,7 @@ GMPI_DEVICE Begun await_either(State &state, const Comm &comm, int source, int t
           share.arrived = {at.common, at.owned, its, header};
         return Begun::offered;
       }
-      if (takes || !sends)
+      if (takes || !sends || ++others > some)
         break;
     }
     if (sends && (shows & 1) != 0 && (comes || ++answered > few)) {

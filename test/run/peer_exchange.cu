@@ -1,7 +1,8 @@
 // MPI_Sendrecv, or MPI_Irecv, MPI_Isend and MPI_Waitall, of long messages between grids, into memory
-// that the sender cannot map: all blocks read and write at once. Of lengths that differ, at any address, from grids of other sizes; with
-// ranks that send and receive one behind the other, or by one block, or into memory that can be
-// mapped; in a ring of three, one of which is late; beside a posted receive; and of a rank with itself.
+// that the sender cannot map: all blocks read and write at once. Of lengths that differ, at any
+// address, from grids of other sizes; with ranks that send and receive one behind the other, or by one
+// block, or into memory that can be mapped; in a ring of three, one of which is late; beside a posted
+// receive; behind other messages; and of a rank with itself.
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 GMPI_STATS=1 %mpiexec -n 2 %t 2>&1 | FileCheck %s
@@ -156,6 +157,29 @@ __global__ void beside_short(int turns, int rank, int *wrong) {
   }
 }
 
+/// Exchanges, each behind a short message that is received after it.
+__global__ void behind_others(int turns, int rank, int next, int before, int *wrong) {
+  for (int turn = 0; turn < turns; ++turn) {
+    const int words = length_of(turn + rank), incoming = length_of(turn + before);
+    int small = turn, other = -1;
+    fill(memory, words, turn, rank);
+    clear(got, incoming);
+#pragma gmpi scope(grid)
+    MPI_Send(&small, 1, MPI_INT, next, 9, MPI_COMM_WORLD);
+    __syncthreads(); // so that it is not left to the next one
+#pragma gmpi scope(grid)
+    MPI_Sendrecv(memory, words, MPI_INT, next, 3, got, incoming, MPI_INT, before, 3, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+#pragma gmpi scope(grid)
+    MPI_Recv(&other, 1, MPI_INT, before, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (other != turn)
+      atomicAdd(wrong, 1);
+    check(got, incoming, turn, before, wrong);
+#pragma gmpi scope(grid)
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 int main(int argc, char **argv) {
   test::begin(&argc, &argv);
   const int turns = test::thread_sanitizer ? 2 : 7, rank = test::rank, size = test::size;
@@ -179,6 +203,8 @@ int main(int argc, char **argv) {
     }
     shift<<<4, 64>>>(turns, Way::waitall, false, mapped.data(), rank, next, before, wrong.data());
     result("wrong words in a ring of three, stored where they belong");
+    behind_others<<<4, 64>>>(turns, rank, next, before, wrong.data());
+    result("wrong words in a ring of three, behind other messages");
     return test::end();
   }
   for (const Way way : ways) {
