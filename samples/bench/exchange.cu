@@ -1,6 +1,7 @@
 // Two ranks trade messages in every way that programs write it: by MPI_Sendrecv, all at once, with
-// MPI_Send against MPI_Irecv, with waits of every kind. By size, from kernel to kernel; beside it
-// the queue, the same by hand, NCCL, and the hosts' own calls.
+// MPI_Send against MPI_Irecv, with waits of every kind. By size, from kernel to kernel, and what is
+// long also between buffers that the other rank cannot map; beside it the queue, the same by hand,
+// NCCL, and the hosts' own calls.
 #include "bench.h"
 #include "with_nccl.h"
 
@@ -167,9 +168,15 @@ bench::Cell with_nccl(bench::Bench &bench, const Messages &e, const Setting &wit
   });
 }
 
+/// These are done between buffers that cannot be mapped, too.
+constexpr Way through_rings[] = {{"Sendrecv in turn, through a ring", sendrecvs},
+                                 {"all at once, through a ring", waitalls}};
+/// Shorter messages go with their data anyhow.
+constexpr int least_through_ring = 65537;
+
 /// One size: a row of the table.
-void line(bench::Bench &bench, const Messages &device, const Messages &host, const Setting &with,
-          const bench::KernelsComm &kernels) {
+void line(bench::Bench &bench, const Messages &device, const Messages &unmapped,
+          const Messages &host, const Setting &with, const bench::KernelsComm &kernels) {
   bench::PreferredLowering preferred("queue");
   auto run = [&](const Way &way, const Messages &e) {
     return measure(bench, e, way.name, [&] {
@@ -182,6 +189,11 @@ void line(bench::Bench &bench, const Messages &device, const Messages &host, con
   among.comm = kernels.get();
   for (const Way &way : ways)
     row.push_back(kernels.available() ? bench::Cell(run(way, among)) : bench::Cell());
+  among.out = unmapped.out, among.in = unmapped.in;
+  for (const Way &way : through_rings)
+    row.push_back(kernels.available() && device.bytes >= least_through_ring
+                      ? bench::Cell(run(way, among))
+                      : bench::Cell());
   row.push_back(run({"queue", waitalls}, device));
   row.push_back(measure(bench, device, "classic", [&] { classic(device, host, with); }));
   row.push_back(with_nccl(bench, device, with));
@@ -195,6 +207,8 @@ void line(bench::Bench &bench, const Messages &device, const Messages &host, con
 std::vector<bench::Column> columns() {
   std::vector<bench::Column> all = {{"size", "B", Role::x}};
   for (const Way &way : ways)
+    all.push_back({way.name, "us", Role::ours});
+  for (const Way &way : through_rings)
     all.push_back({way.name, "us", Role::ours});
   all.push_back({"queue, all at once", "us", Role::ours});
   all.push_back({"classic", "us", Role::peer});
@@ -212,6 +226,8 @@ void experiments::exchange(bench::Bench &bench) {
   std::vector<std::size_t> sizes = bench.sizes(8, 1 << 18);
   std::size_t room = sizes.back() * counts.back();
   bench::Array<unsigned char> out(room), in(room);
+  bench::Array<unsigned char> unmapped_out(room, bench::Memory::pool);
+  bench::Array<unsigned char> unmapped_in(room, bench::Memory::pool);
   bench::Array<unsigned char> host_out(room, bench::Memory::pinned);
   bench::Array<unsigned char> host_in(room, bench::Memory::pinned);
   Setting with = {bench.blocks(), bench.threads(), {}};
@@ -225,9 +241,10 @@ void experiments::exchange(bench::Bench &bench) {
       Messages device = {out.data(),    in.data(),      static_cast<int>(bytes),
                          messages,      1 - bench.rank, bench.iterations(bytes, 400),
                          MPI_COMM_WORLD};
-      Messages host = device;
+      Messages unmapped = device, host = device;
+      unmapped.out = unmapped_out.data(), unmapped.in = unmapped_in.data();
       host.out = host_out.data(), host.in = host_in.data();
-      line(bench, device, host, with, kernels);
+      line(bench, device, unmapped, host, with, kernels);
     }
   }
 }
