@@ -24,7 +24,8 @@
 // PEER-DAG: {{^}}gmpi: rank 0: kernel exchange (
 // PEER-DAG: {{^}}gmpi: rank 0: kernel combine (
 // PEER-DAG: {{^}}gmpi: rank 0: from kernel to kernel: 6 messages and collective calls, 160012 bytes sent{{$}}
-// PEER-DAG: {{^}}gmpi: rank 0: of these messages, 0 long ones were stored where they belong, and 1 went through a ring{{$}}
+// PEER-DAG: {{^}}gmpi: rank 0: of these messages, 1 long ones were streamed from all blocks of a grid to all of another{{$}}
+// PEER-DAG: {{^}}gmpi: rank 0: of these messages, 0 long ones were stored where they belong, and 0 went through a ring{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: completions lie in the host's memory{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: inline: 2 calls, 2 bytes sent{{$}}
 // PEER-DAG: {{^}}gmpi: rank 0: not from kernel to kernel: 1 calls on MPI_COMM_WORLD: a reduction that kernels leave to MPI{{$}}
