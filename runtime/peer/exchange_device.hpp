@@ -76,12 +76,7 @@ GMPI_DEVICE Begun end_exchange_together() {
   const bool leads = block.command == GridCommand::lead, ends = how != Outgoing::not_now;
   __syncthreads();
   if (thread_index() == 0) {
-    if (ends)
-      meet_blocks(block);
-    else if (leads)
-      GridTeam::await_helpers();
-    else
-      add_device(&block.launch->membership, 1); // it has read its part
+    end_part<true>(block, !ends);
     if (leads) {
       store_release_device(&state.stream_busy[share.span.peer], 0);
       if (how == Outgoing::stored) {

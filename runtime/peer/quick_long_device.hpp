@@ -475,11 +475,10 @@ constexpr std::uint64_t sooner_streamed = 3 << 19;
 /// Takes the next message of a channel, which is announced, fits and waits to be streamed, and has
 /// all blocks read it, if they can; the warp holds the channels, which are given back. False, and
 /// it still holds them, where they cannot. `mapped`: it could be stored where it belongs, if it
-/// comes from this host. `exchanges`: they send call.sending meanwhile.
-template <bool exchanges>
+/// comes from this host. `meanwhile`: the call whose message they send then, or null.
 GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *data, bool mapped,
                              unsigned long long room, std::uint32_t channel, Position at,
-                             const Header &header, bool want_status, const LongCall &call,
+                             const Header &header, bool want_status, const LongCall *meanwhile,
                              Share &share) {
   const std::uint32_t peer = comm.peer_of[source];
   const bool far = peer >= state.near_peers;
@@ -495,14 +494,14 @@ GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *d
     state.stream_next[peer] =
         first + (far ? gmpi::peer::chunks_for(header.bytes) : stream_bundles(header.bytes));
     answer_to_stream(state, peer, header, first);
-    if (want_status || exchanges) {
+    if (want_status || meanwhile != nullptr) {
       note_message(share, source, header, header.tag, room);
       block.launch->result = share.result;
     }
     const Begun then = want_status ? Begun::answered : Begun::over;
-    if constexpr (exchanges)
+    if (meanwhile != nullptr)
       tell_to_exchange(block, peer, data, header.bytes, first, then, share.step.transfer.data,
-                       share.step.high, call.to);
+                       share.step.high, meanwhile->to);
     else
       tell_to_stream(block, true, peer, data, header.bytes, first, then);
     at.move(channel, next + 1);
@@ -527,8 +526,8 @@ GMPI_DEVICE Begun receive_long(State &state, const Comm &comm, int source, int t
   const bool mapped = offer.number != 0;
   if constexpr (S == Scope::grid)
     if (header.streams && header.bytes <= room &&
-        stream_long<false>(state, comm, source, data, mapped, room, channel, at, header,
-                           want_status, {}, share))
+        stream_long(state, comm, source, data, mapped, room, channel, at, header, want_status,
+                    nullptr, share))
       return Begun::sharing;
   LongCall call{};
   call.sending = nothing;
@@ -576,14 +575,10 @@ GMPI_OUT_OF_LINE Begun exchange_streams() {
   const Arrived &its = share.arrived;
   const std::uint32_t peer = peer_of_channel(its.channel);
   const Position at{its.common, its.owned};
-  const bool streams =
-      peer < state.near_peers &&
-      (call.sending != nothing
-           ? stream_long<true>(state, *call.comm, call.source, call.data, false, call.room,
-                               its.channel, at, its.header, call.want_status, call, share)
-           : stream_long<false>(state, *call.comm, call.source, call.data, false, call.room,
-                                its.channel, at, its.header, call.want_status, call, share));
-  if (streams)
+  const LongCall *const meanwhile = call.sending != nothing ? &call : nullptr;
+  if (peer < state.near_peers &&
+      stream_long(state, *call.comm, call.source, call.data, false, call.room, its.channel, at,
+                  its.header, call.want_status, meanwhile, share))
     return Begun::sharing;
   if (thread_index() == 0)
     let_channels_go(state, peer, at);

@@ -15,33 +15,20 @@ namespace gmpi::device::peer {
 /// Whether two calls have been left, one of each kind, and both are longer than a wide one.
 GMPI_DEVICE bool is_long_pair(const Series &series) {
   const LeftCall *const calls = series.call;
-  return series.count() == 2 && calls[0].sends != calls[1].sends &&
-         (calls[0].bytes > wide_bytes) & (calls[1].bytes > wide_bytes);
+  return is_one_each_way(series) & (calls[0].bytes > wide_bytes) & (calls[1].bytes > wide_bytes);
 }
 
 /// Announces the one that is sent, and awaits its answer, or the other one, as
 /// go_on_exchanging(). Or returns nothing, and nothing has happened. The first warp, whole.
 template <class = void> GMPI_NOINLINE Begun announce_of_long_pair(bool tells) {
-  constexpr std::uint32_t looked_for = 64; // slots: more than one takes no longer
   State &state = *context.peer;
   Series &series = block_state().series;
   Share &share = block_state().peer;
   const LeftCall &out = send_of_pair(series), &in = receive_of_pair(series);
   const std::uint32_t i = static_cast<std::uint32_t>(out.rank) % Routes::most, lane = lane_index();
-  Route route = load_route<Scope::grid>(i);
-  const auto leads = [&] {
-    return leads_to(route, out.comm->handle, out.rank, out.tag, out.datatype) && route.near != 0 &&
-           route.next != route.free_until;
-  };
-  if (out.over || in.over)
-    return Begun::nothing;
-  if (!leads()) {
-    __syncwarp(); // all have read the route
-    find_route<Scope::grid>(state, *out.comm, out.rank, out.datatype, looked_for, lane);
-    __syncwarp(); // what lane 0 has noted is there for all
-    route = load_route<Scope::grid>(i);
-  }
-  if (!leads())
+  Route route;
+  if (out.over || in.over ||
+      !find_slot(state, *out.comm, i, out.rank, out.tag, out.datatype, route) || route.near == 0)
     return Begun::nothing;
   if (lane < ack_packets) { // the request may have had the same serial before
     store_packet(ack_at(state.acks, out.slot) + lane * packet_words, 0, 0);

@@ -11,11 +11,14 @@
 
 namespace gmpi::device::peer {
 
-/// Whether two calls have been left, one of each kind, and neither is longer than a wide one.
+/// Whether two calls have been left, one of each kind.
+GMPI_DEVICE bool is_one_each_way(const Series &series) {
+  return series.count() == 2 && series.call[0].sends != series.call[1].sends;
+}
+/// The same, and neither is longer than a wide one.
 GMPI_DEVICE bool is_pair(const Series &series) {
   const LeftCall *const calls = series.call;
-  return series.count() == 2 && calls[0].sends != calls[1].sends &&
-         (calls[0].bytes <= wide_bytes) & (calls[1].bytes <= wide_bytes);
+  return is_one_each_way(series) && (calls[0].bytes <= wide_bytes) & (calls[1].bytes <= wide_bytes);
 }
 /// The one that receives.
 GMPI_DEVICE LeftCall &receive_of_pair(Series &series) {

@@ -91,6 +91,24 @@ struct Token {
   }
 };
 
+/// Finds a slot for a grid's next message to a rank: `route`, number `i`, has one then that is
+/// known to be free. The first warp, whole.
+GMPI_DEVICE bool find_slot(State &state, const Comm &comm, std::uint32_t i, int dest, int tag,
+                           MPI_Datatype datatype, Route &route) {
+  constexpr std::uint32_t looked_for = 64; // slots: more than one takes no longer
+  route = load_route<Scope::grid>(i);
+  const auto has_one = [&] {
+    return leads_to(route, comm.handle, dest, tag, datatype) && route.next != route.free_until;
+  };
+  if (has_one())
+    return true;
+  __syncwarp(); // all have read the route
+  find_route<Scope::grid>(state, comm, dest, datatype, looked_for, lane_index());
+  __syncwarp(); // what lane 0 has noted is there for all
+  route = load_route<Scope::grid>(i);
+  return has_one();
+}
+
 /// Has all blocks write a wide message of a grid's call by route `i`, if that leads there and all
 /// is usual. Returns sharing then; else nothing has happened: nothing, or left, where it lacks
 /// slots that are known to be free. `source` is a rank, too. `then`: how far the call has come with
@@ -160,7 +178,6 @@ GMPI_DEVICE Begun send_wide_by(std::uint32_t i, MPI_Comm comm, int dest, int tag
 /// Returns sharing, or nothing.
 GMPI_NOINLINE Begun send_placed(const Comm &comm, int dest, int tag, const void *data,
                                 std::uint64_t bytes, MPI_Datatype datatype, Begun then) {
-  constexpr std::uint32_t looked_for = 64; // slots: more than one takes no longer
   State &state = *context.peer;
   if (is_local(data) || is_shared(data) || !can_carry_together(bytes))
     return Begun::nothing;
@@ -168,18 +185,9 @@ GMPI_NOINLINE Begun send_placed(const Comm &comm, int dest, int tag, const void 
   const std::uint32_t peer = comm.peer_of[dest];
   const Channel &places = state.channels[place_channel(peer)];
   const Token token(state, peer, places.out_freed, far_tokens);
-  Route route = load_route<Scope::grid>(i);
-  const auto leads = [&] {
-    return leads_to(route, comm.handle, dest, tag, datatype) && route.next != route.free_until;
-  };
-  if (!leads()) {
-    __syncwarp(); // all have read the route
-    find_route<Scope::grid>(state, comm, dest, datatype, looked_for, lane);
-    __syncwarp(); // what lane 0 has noted is there for all
-    route = load_route<Scope::grid>(i);
-  }
+  Route route;
   WideUse use{};
-  if (!leads() || !token.find(use))
+  if (!find_slot(state, comm, i, dest, tag, datatype, route) || !token.find(use))
     return Begun::nothing;
   const std::uint32_t told = load_relaxed_device(&state.summary.told);
   const std::uint64_t order = load_relaxed_device(route.order);
@@ -326,6 +334,19 @@ GMPI_DEVICE void look_far_ahead(const Span &span) {
   }
 }
 
+/// The end of this block's part in what all of them carry: they meet, or, where the call `goes_on`,
+/// the others arrive again. `shows`: what they have stored is to be seen then. One thread.
+template <bool shows> GMPI_DEVICE void end_part(BlockState &block, bool goes_on) {
+  if (!goes_on)
+    meet_blocks<shows>(block);
+  else if (block.command == GridCommand::lead)
+    GridTeam::await_helpers();
+  else if constexpr (shows)
+    add_device(&block.launch->membership, 1);
+  else
+    increase_relaxed_device(&block.launch->membership, 1);
+}
+
 /// All of a block, whichever of the grid's, carry block.peer.span with the other blocks. Returns
 /// how far the call has come then: over; answered, where what it returns is yet to be given, or
 /// made, where the launch's state says what that is: all blocks have met. Or sent, and the other
@@ -345,12 +366,8 @@ GMPI_NOINLINE Begun carry_wide() {
   }
   __syncthreads();
   if (thread_index() == 0) {
-    if (then != Begun::sent)
-      reads ? meet_blocks(block) : meet_blocks<false>(block);
-    else if (leads)
-      GridTeam::await_helpers();
-    else
-      increase_relaxed_device(&block.launch->membership, 1); // it has read its part
+    // (Of what is read, the call is over.)
+    reads ? end_part<true>(block, false) : end_part<false>(block, then == Begun::sent);
     if (leads && then != Begun::sent)
       block.living_blocks = 1; // nobody is left to be told of the end
   }
@@ -370,12 +387,7 @@ GMPI_DEVICE Begun end_together() {
   const Begun then = span.then;
   __syncthreads();
   if (thread_index() == 0) {
-    if (then != Begun::sent)
-      span.reads ? meet_blocks(block) : meet_blocks<false>(block);
-    else if (leads)
-      GridTeam::await_helpers();
-    else
-      increase_relaxed_device(&block.launch->membership, 1); // it has written its part
+    span.reads ? end_part<true>(block, false) : end_part<false>(block, then == Begun::sent);
     if (leads && then != Begun::sent)
       block.living_blocks = 1; // nobody is left to be told of the end
   }
@@ -422,12 +434,7 @@ template <class Tell> GMPI_DEVICE Begun end_writing(Tell tell) {
   const Begun then = block.peer.span.then;
   __syncthreads();
   if (thread_index() == 0) {
-    if (then != Begun::sent)
-      meet_blocks(block);
-    else if (leads)
-      GridTeam::await_helpers();
-    else
-      add_device(&block.launch->membership, 1); // it has written its part
+    end_part<true>(block, then == Begun::sent);
     if (leads) {
       release_system(); // what all blocks have stored is there before that
       tell();

@@ -15,40 +15,19 @@
 // THREE-DAG: rank 0: of these messages, {{1[6-9]|2[0-9]}} long ones were streamed
 // THREE-DAG: rank 2: of these messages, {{1[6-9]|2[0-9]}} long ones were streamed
 // HOSTS: {{^}}ok{{$}}
-#include "Inputs/check.h"
+#include "Inputs/words.h"
 
 #include <chrono>
 #include <thread>
 
-constexpr int most = 1 << 20, guard = 64;
+using test::check, test::check_status, test::clear, test::fill;
+constexpr int most = 1 << 20;
 
 __device__ int memory[most], got[most]; // no other process can map these
 
 __device__ int length_of(int turn) { // in words of four bytes; some of several laps of a ring
   const int lengths[] = {262145, 786432 - 1, 300000, 600001, 262528, 393216, 524288 + 383};
   return lengths[turn % 7];
-}
-__device__ int word_of(int turn, int sender, int i) { return 1000003 * turn + 77 * sender + i; }
-
-__device__ void fill(int *data, int words, int turn, int sender) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
-    data[i] = word_of(turn, sender, i);
-}
-__device__ void clear(int *data, int words) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words + guard; i += gridDim.x * blockDim.x)
-    data[i] = -1;
-}
-__device__ void check(const int *data, int words, int turn, int sender, int *wrong) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words + guard; i += gridDim.x * blockDim.x)
-    if (data[i] != (i < words ? word_of(turn, sender, i) : -1))
-      atomicAdd(wrong, 1);
-}
-/// What this rank receives is there for all blocks.
-__device__ void check_status(const MPI_Status &status, int words, int source, int tag, int *wrong) {
-  int count;
-  MPI_Get_count(&status, MPI_INT, &count);
-  if (count != words || status.MPI_SOURCE != source || status.MPI_TAG != tag)
-    atomicAdd(wrong, 1);
 }
 
 enum class Way { exchange, waitall, one_by_one, block };

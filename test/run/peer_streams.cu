@@ -14,30 +14,16 @@
 // CHECK-DAG: rank 1: of these messages, {{1[4-9]|[2-9][0-9]}} long ones were streamed
 // THREE-DAG: {{^}}ok{{$}}
 // THREE-DAG: rank 0: of these messages, 7 long ones were streamed
-#include "Inputs/check.h"
+#include "Inputs/words.h"
 
-constexpr int most = 1 << 20, guard = 64;
+using test::check, test::check_status, test::clear, test::fill;
+constexpr int most = 1 << 20;
 
 __device__ int memory[most], got[most]; // no other process can map these
 
 __device__ int length_of(int turn) { // in words of four bytes; some of several laps of the ring
   const int lengths[] = {262145, 262528, 300000, 393216, 786432 - 1, 600001, 524288 + 383};
   return lengths[turn % 7];
-}
-__device__ int word_of(int turn, int sender, int i) { return 1000003 * turn + 77 * sender + i; }
-
-__device__ void fill(int *data, int words, int turn, int sender) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
-    data[i] = word_of(turn, sender, i);
-}
-__device__ void clear(int *got, int words) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words + guard; i += gridDim.x * blockDim.x)
-    got[i] = -1;
-}
-__device__ void check(const int *got, int words, int turn, int sender, int *wrong) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words + guard; i += gridDim.x * blockDim.x)
-    if (got[i] != (i < words ? word_of(turn, sender, i) : -1))
-      atomicAdd(wrong, 1);
 }
 
 /// To and fro between ranks 0 and 1. `pending`: while rank 0 has posted a receive, whose message comes
@@ -63,10 +49,7 @@ __global__ void exchange(int turns, int first, bool pending, int rank, int *wron
         MPI_Status status;
 #pragma gmpi scope(grid)
         MPI_Recv(to, space, MPI_INT, partner, turn % 5, MPI_COMM_WORLD, &status);
-        int count;
-        MPI_Get_count(&status, MPI_INT, &count);
-        if (count != words || status.MPI_SOURCE != partner || status.MPI_TAG != turn % 5)
-          atomicAdd(wrong, 1);
+        check_status(status, words, partner, turn % 5, wrong);
       } else {
 #pragma gmpi scope(grid)
         MPI_Recv(to, space, MPI_INT, partner, turn % 4 == 1 ? MPI_ANY_TAG : turn % 5, MPI_COMM_WORLD,
