@@ -17,17 +17,19 @@ clang-22           [ -x "$(llvm_dir)/bin/clang-22" ]
 llvm-22-dev        [ -f "$(llvm_dir)/lib/cmake/llvm/LLVMConfig.cmake" ]
 libclang-22-dev    [ -f "$(llvm_dir)/lib/cmake/clang/ClangConfig.cmake" ]
 llvm-22-tools      [ -x "$(llvm_dir)/bin/FileCheck" ]
-libboost-context-dev have_header boost/context/fiber.hpp
+libboost-context-dev have_header boost/context/fiber.hpp && have_library boost_context
 mpich              have_command mpiexec.mpich || have_command mpiexec
 libmpich-dev       have_command mpicxx.mpich || have_command mpicxx
 NEEDS
   if [ "${1:-}" = tests ]; then
-    echo 'libgtest-dev       have_header gtest/gtest.h'
+    echo 'libgtest-dev       have_header gtest/gtest.h && have_library gtest'
   fi
 }
 
 have_command() { command -v "$1" >/dev/null 2>&1; }
 have_header() { have_command g++ && echo "#include <$1>" | g++ -std=c++17 -x c++ -fsyntax-only - 2>/dev/null; }
+# Headers come by other packages, too: Debian's libboost-dev has all of Boost's, and no library.
+have_library() { have_command g++ && echo 'int main() {}' | g++ -x c++ - "-l$1" -o /dev/null 2>/dev/null; }
 llvm_dir() { if [ -n "${LLVM_DIR:-}" ]; then echo "${LLVM_DIR%/lib/cmake/llvm}"; else echo /usr/lib/llvm-22; fi; }
 
 # gmpi_missing [tests]: the packages whose test fails, on one line.
