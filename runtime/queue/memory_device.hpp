@@ -30,7 +30,11 @@
 /// a file that does not call them carries none.)
 #define GMPI_NOINLINE static __device__ __noinline__
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
+#ifdef GMPI_CALLS_ELSEWHERE // see ../mpi/calls_cpu.hpp
+#define GMPI_ENTRY __device__ __noinline__
+#else
 #define GMPI_ENTRY GMPI_DEVICE
+#endif
 #endif
 
 /// Stands in a translated kernel that has no launch bounds: two blocks of 256 threads find room

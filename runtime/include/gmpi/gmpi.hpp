@@ -7,7 +7,7 @@
 #include "../../launch/launch.hpp"
 #include "../../queue/local_device.hpp"
 #include "../../split/suspend_device.hpp"
-#ifdef GMPI_DEVICE_CPU
+#if defined(GMPI_DEVICE_CPU) || defined(GMPI_CALLS_ELSEWHERE)
 #include "../../mpi/calls_cpu.hpp"
 #endif
 
