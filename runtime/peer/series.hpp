@@ -103,7 +103,12 @@ struct Series {
   // Long messages: those sent that have not been stored, of these those that can be and those that
   // are being, and those received whose data has not come.
   std::uint32_t announced, answered, storing, landing;
-  bool wide; ///< others are sent with their data, as those may be that are received
+  // Of messages that there is no room for at first, see series_pending_device.hpp:
+  std::uint32_t pending; ///< those sent that have to wait for it
+  std::uint32_t tries;   ///< to find it, one after the other in vain
+  std::uint32_t freed;   ///< receives whose slots have been given back
+  bool refills; ///< so much is received that who sends it may lack the slots of what has been read
+  bool wide;    ///< others go with their data: it is not known where all could be stored
   // Messages that all blocks carry together, see series_share_device.hpp:
   bool sharing;                            ///< the others have been told
   std::uint32_t told_spans, told_portions; ///< so many

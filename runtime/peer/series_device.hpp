@@ -417,20 +417,23 @@ struct Places {
   std::uint32_t route_index;
   unsigned long long first;
   std::uint32_t slots;
+  unsigned same; ///< lanes whose messages take the same route
   bool sends, dense;
-  bool is_last; ///< no later one takes the same route
-  bool is_wide; ///< it is long, and goes with its data
-  WideUse use;  ///< of such a one
+  bool has_room; ///< those slots are known to be free
+  bool is_last;  ///< no later one takes the same route
+  bool is_wide;  ///< it is long, and goes with its data
+  WideUse use;   ///< of such a one
 };
 
 /// Finds tokens for long messages that can go with their data, to be carried by all blocks of the
-/// grid: places.is_wide, and use. A warp, whole; its function calls none.
-GMPI_DEVICE void find_tokens(const State &state, const Series &series, Places &places) {
+/// grid: places.is_wide, and use. Returns whether this lane's could go so, but there is no token
+/// for it. `sends`: whether it is to be sent. A warp, whole; its function calls none.
+GMPI_DEVICE bool find_tokens(const State &state, const Series &series, bool sends, Places &places) {
   const std::uint32_t lane = lane_index();
   const LeftCall &call = series.call[lane];
-  const bool may_be_wide = lane < series.count() && call.sends && !call.over && is_long(call) &&
-                           call.bytes <= wide_bytes && call.peer < state.near_peers &&
-                           is_for_all(call.data, call.bytes) && can_carry_together(call.bytes);
+  const bool may_be_wide = sends && is_long(call) && call.bytes <= wide_bytes &&
+                           call.peer < state.near_peers && is_for_all(call.data, call.bytes) &&
+                           can_carry_together(call.bytes);
   std::uint32_t used[wide_tokens] = {}, back[wide_tokens] = {};
   if (may_be_wide) {
     const std::uint32_t *const returned = token_at(state.acks, call.peer, 0);
@@ -450,14 +453,22 @@ GMPI_DEVICE void find_tokens(const State &state, const Series &series, Places &p
       places.is_wide = true;
       places.use = {i, WideUse::behind(used[i])};
     }
+  return may_be_wide && !places.is_wide;
 }
 
-/// Finds out, in the usual case: they take routes, where their slots are known to be free. Nothing
-/// has happened yet. Returns whether it is so for this lane. `with_long`: some may be long.
-template <bool with_long> GMPI_DEVICE bool find_places(const Series &series, Places &places) {
-  const std::uint32_t lane = lane_index(), count = series.count();
+/// Whether this lane's call sends, and has not.
+GMPI_DEVICE bool is_to_send(const Series &series) {
+  const LeftCall &call = series.call[lane_index()];
+  return lane_index() < series.count() && call.sends && !call.over;
+}
+
+/// Finds out, in the usual case: they take routes. Nothing has happened yet. Returns whether it is
+/// so for this lane. `with_long`: some may be long; `sends`: whether this lane's is to be sent.
+template <bool with_long>
+GMPI_DEVICE bool find_places(const Series &series, bool sends, Places &places) {
+  const std::uint32_t lane = lane_index();
   const LeftCall &call = series.call[lane];
-  places.sends = lane < count && call.sends && !call.over;
+  places.sends = sends;
   places.route_index =
       places.sends ? static_cast<std::uint32_t>(call.rank) % Routes::most : Routes::most;
   places.route = {};
@@ -466,7 +477,7 @@ template <bool with_long> GMPI_DEVICE bool find_places(const Series &series, Pla
   const Route &route = places.route;
   const std::uint32_t bytes = places.sends ? call.bytes : 0;
   const bool announces = with_long && bytes > eager_bytes && !places.is_wide;
-  const unsigned same = __match_any_sync(whole_warp, places.route_index);
+  const unsigned same = places.same = __match_any_sync(whole_warp, places.route_index);
   unsigned long long before = 0; // slots of those that take the same route
   places.dense = false;
   places.slots = 0;
@@ -482,8 +493,8 @@ template <bool with_long> GMPI_DEVICE bool find_places(const Series &series, Pla
   }
   places.first = route.next + before;
   places.is_last = same >> lane == 1;
+  places.has_room = !places.sends || places.first + places.slots <= route.free_until;
   return !places.sends || (leads_to(route, call.comm->handle, call.rank, call.tag, call.datatype) &&
-                           places.first + places.slots <= route.free_until &&
                            (announces || (with_long && places.is_wide)
                                 ? route.near != 0
                                 : static_cast<std::uint32_t>(call.count) <= route.longest));
@@ -614,7 +625,7 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   const NewSlot spare = reserve.of[lane]; // which one, the count tells
   Places places;
   places.is_wide = false;
-  bool usual = find_places<with_long>(series, places);
+  bool usual = find_places<with_long>(series, is_to_send(series), places) && places.has_room;
   OwnOffer own;
   if (with_long && receives && is_long(call))
     usual = usual && own.find(state, call);
@@ -668,12 +679,11 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
 
 /// Has the grid's messages to whom it has left some take routes, with slots for all of these, and
 /// for those of some series like this behind them: it takes longer to find that there are none than
-/// to look at a few more. The first warp, whole.
-GMPI_DEVICE void find_routes(State &state, const Series &series) {
+/// to look at a few more. `sends`: whether this lane's is one of them. The first warp, whole.
+GMPI_DEVICE void find_routes(State &state, const Series &series, bool sends) {
   constexpr std::uint32_t least = 256;
   const std::uint32_t lane = lane_index();
   const LeftCall &call = series.call[lane];
-  const bool sends = lane < series.count() && call.sends && !call.over;
   const unsigned its = __match_any_sync(whole_warp, sends ? call.rank : -1); // lanes of its rank
   const auto own = static_cast<std::uint32_t>(!sends                    ? 0
                                               : call.bytes > wide_bytes ? 1
@@ -772,7 +782,10 @@ template <bool with_long> GMPI_NOINLINE Begun make_left_as_warp() {
 GMPI_DEVICE Begun make_left_as_warp() {
   return has_long(block_state().series) ? make_left_as_warp<true>() : make_left_as_warp<false>();
 }
-GMPI_NOINLINE void find_routes_as_warp() { find_routes(*context.peer, block_state().series); }
+GMPI_NOINLINE void find_routes_as_warp() {
+  const Series &series = block_state().series;
+  find_routes(*context.peer, series, is_to_send(series));
+}
 
 /// Makes the calls that have been left, for all blocks: they have met for the next one. All of the
 /// block that makes that.

@@ -113,6 +113,13 @@ struct LongOnes {
     return !__any_sync(whole_warp, other);
   }
 
+  /// Whether one whose data has not come has to come through the channel: nobody knows where it
+  /// could be stored.
+  GMPI_DEVICE bool has_unstorable(const State &state, const LeftCall &call) const {
+    const bool lands = (landing >> lane_index() & 1) != 0;
+    return __any_sync(whole_warp, lands && state.requests[call.slot].offer.number == 0) != 0;
+  }
+
   /// Whether those that can be are to be stored now: all, or the others' answers are not near.
   GMPI_DEVICE bool are_to_be_stored() const {
     constexpr unsigned patient = 4; // turns
@@ -140,6 +147,8 @@ GMPI_DEVICE void begin_long_ones(Series &series, unsigned announced) {
   if (lane_index() == 0) {
     series.announced = announced;
     series.answered = series.storing = series.landing = 0;
+    series.pending = series.tries = series.freed = 0;
+    series.refills = false;
     series.wide = false;
   }
   __syncwarp();

@@ -171,11 +171,29 @@ GMPI_DEVICE bool take_front(State &state, LeftCall &call, const FoundMessage &fo
   return false;
 }
 
+/// When receive_left() has waited in vain for a while: its `shares`.
+struct Pause {
+  static constexpr unsigned patient = 4;           // turns
+  static constexpr std::uint32_t most_tries = 128; // see series_pending_device.hpp
+  unsigned turns = 0;
+
+  /// In another turn that nothing has come: whether to try what is pending may help, or to give
+  /// back what has been read. `received`: whether this lane's receive has been, others being
+  /// `open`. A warp, whole.
+  GMPI_DEVICE bool is_due(const Series &series, unsigned open, bool received) {
+    if (++turns < patient)
+      return false;
+    const unsigned unfreed = __ballot_sync(whole_warp, received) & ~series.freed;
+    return series.pending != 0 || (series.refills && open != 0 && unfreed != 0);
+  }
+};
+
 /// Receives, as far as the block's first warp can do it: it, whole. Returns answered, where all has
 /// been received, and nothing is left but to end the call and to give slots back; bundling, where
 /// all of the block are to read messages before it goes on; storing, where all blocks are to store
 /// some; working, where the other blocks are to end what they carry before (`shares`: they may be
-/// at it); or elsewhere, where the rest of the calls are to be made the usual way. `posted`: they
+/// at it); sending, where it has waited for a while, and what is pending is to be tried again (so,
+/// too); or elsewhere, where the rest of the calls are to be made the usual way. `posted`: they
 /// are posted, and it has the lock. It calls no function.
 ///
 /// Messages come in the order in which they are sent, and mostly that is the order of the receives,
@@ -198,9 +216,11 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   unsigned open = series.open, unread = 0;
   Position at{call.received.common, call.received.owned};
   Patience patience;
-  bool usual = true, stores = false;
+  bool usual = true, stores = false, pauses = false;
+  const unsigned pending = shares ? series.pending : 0;
+  Pause pause;
   GMPI_NO_UNROLL
-  for (unsigned turns = 0; open != 0 || (with_long && ones.any()); ++turns) {
+  for (unsigned turns = 0; (open | pending) != 0 || (with_long && ones.any()); ++turns) {
     if constexpr (with_long) {
       usual = ones.look(state, call);
       stores = usual && ones.are_to_be_stored();
@@ -289,14 +309,22 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
       if constexpr (posted)
         others.posted = (summary.posted ^ own) | load_relaxed_device(&state.wanted);
       usual = __any_sync(whole_warp, is_contended(others) || patience.ends(turns)) == 0;
-      if (!usual)
+      if constexpr (with_long)
+        usual = usual && !(series.wide && ones.has_unstorable(state, call));
+      if constexpr (shares) {
+        usual = usual && series.tries < Pause::most_tries;
+        pauses = usual && pause.is_due(series, open, receives && call.over);
+      }
+      if (!usual || pauses)
         break;
       relax();
     }
   }
-  const bool joins = shares && unread == 0 && series.sharing;
-  const bool goes_on = unread != 0 || stores || joins;
-  const bool all = open == 0 && !(with_long && ones.any());
+  // What is pending may have room before all is carried.
+  const bool tries = pauses && pending != 0 && series.tries % 2 == 0;
+  const bool joins = shares && unread == 0 && series.sharing && !tries;
+  const bool goes_on = unread != 0 || stores || joins || pauses;
+  const bool all = (open | pending) == 0 && !(with_long && ones.any());
   if (with_long && !goes_on)
     all ? acquire_system() : leave_landing(state, ones);
   if (receives && goes_on) {
@@ -320,16 +348,18 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   }
   return joins     ? Begun::working
          : stores  ? Begun::storing
+         : pauses  ? Begun::sending
          : goes_on ? Begun::bundling
          : all     ? Begun::answered
                    : Begun::elsewhere;
 }
 
-/// Gives the slots back of all that has been received. The same warp, once who waits has been told,
-/// or will not be until more has been done.
-GMPI_DEVICE void free_received(const State &state, const Series &series, std::uint32_t count) {
+/// Gives the slots back of all that has been received, but for those of `freed`. The same warp,
+/// once who waits has been told, or will not be until more has been done.
+GMPI_DEVICE void free_received(const State &state, const Series &series, std::uint32_t count,
+                               unsigned freed = 0) {
   const LeftCall &call = series.call[lane_index()];
-  if (lane_index() < count && !call.sends && call.over)
+  if (lane_index() < count && !call.sends && call.over && (freed >> lane_index() & 1) == 0)
     free_share(state.channels[call.received.channel].in_freed, call.first,
                call.first + (call.announced ? 1 : slots_for(call.carried, call.dense)), 0, 1);
 }

@@ -10,6 +10,7 @@
 
 #include "../queue/quick_device.hpp"
 #include "series_long_pair_device.hpp"
+#include "series_pending_device.hpp"
 #include "series_posted_device.hpp"
 #include "series_share_device.hpp"
 
@@ -21,9 +22,9 @@ constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
 /// Begins: takes hold of the channels from all ranks that something is to be received from, and of
 /// places for what is to be sent, if all is usual, and announces what is long. `wide`: but for what
 /// can go with its data, for receives of which it is not known where that can be stored; the host
-/// is asked for that. Returns spanning, where all of the block are to write messages; over, where
-/// there are none; or nothing, and nothing has happened. The block's first warp, whole; else it
-/// calls no function.
+/// is asked for that, and what there is no room for is pending. Returns spanning, where all of the
+/// block are to write messages; over, where there are none; or nothing, and nothing has happened.
+/// The block's first warp, whole; else it calls no function.
 template <bool with_long, bool wide>
 GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
   const std::uint32_t lane = lane_index();
@@ -32,13 +33,20 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
   const Summary summary = look(state);
   const bool far = state.far_news != nullptr;
   ReceivingChannels channels(state, series);
+  const bool sends = is_to_send(series);
   Places places;
   places.is_wide = false;
+  bool lacks_token = false;
   if constexpr (wide)
-    find_tokens(state, series, places);
-  bool usual = find_places<with_long>(series, places) && !far && !is_contended(summary);
+    lacks_token = find_tokens(state, series, sends, places);
+  bool usual = find_places<with_long>(series, sends, places) && !far && !is_contended(summary);
+  unsigned pending = 0;
+  if constexpr (wide)
+    pending = leave_pending(places, lacks_token);
+  else
+    usual = usual && places.has_room;
   const bool may_be_long = with_long && lane < series.count() && !call.over && is_long(call);
-  const bool announces = may_be_long && call.sends && !places.is_wide;
+  const bool announces = may_be_long && places.sends && !places.is_wide;
   OwnOffer own;
   if (may_be_long) {
     const bool is_known = call.sends || own.find(state, call);
@@ -47,7 +55,8 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
       if (!is_known)
         ask_for_offer(state, static_cast<const unsigned char *>(call.data));
   }
-  if (!__all_sync(whole_warp, usual && channels.are_free()))
+  if (!__all_sync(whole_warp, usual && channels.are_free()) ||
+      (pending != 0 && !__any_sync(whole_warp, places.is_wide)))
     return Begun::nothing;
   const std::uint64_t order = places.sends ? load_relaxed_device(places.route.order) : 0;
   channels.take_hold(state);
@@ -60,10 +69,13 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
   if constexpr (with_long) {
     if (may_be_long && channels.receives)
       describe_long_receive(state, call, own);
-    const unsigned together = __ballot_sync(whole_warp, places.is_wide);
     begin_long_ones(series, __ballot_sync(whole_warp, announces));
-    if (lane == 0)
-      series.wide = together != 0;
+    const bool refills = wide && may_lack_slots(call, channels.receives);
+    if (lane == 0) {
+      series.wide = wide;
+      series.pending = pending;
+      series.refills = refills;
+    }
     release_device(); // whoever answers, or stores, comes after
     if (announces)
       announce_left(call);
@@ -77,15 +89,16 @@ template <bool with_long> GMPI_DEVICE void leave_rest(State &state, Series &seri
   const std::uint32_t lane = lane_index(), count = series.count();
   LeftCall &call = series.call[lane];
   const bool is_under_way = with_long && ((series.announced | series.landing) >> lane & 1) != 0;
+  const bool is_pending = with_long && (series.pending >> lane & 1) != 0;
   if (lane < count && is_under_way) {
     if (call.sends)
       activate(state, call.slot);
     call.over = true;
-  } else if (lane < count && (call.sends || call.over)) {
+  } else if (lane < count && (call.sends || call.over) && !is_pending) {
     note_made(state, call);
   }
   __syncwarp();
-  free_received(state, series, count);
+  free_received(state, series, count, with_long ? series.freed : 0);
 }
 
 template <bool with_long, bool wide = false>
@@ -104,7 +117,17 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
   const std::uint32_t count = series.count();
   if constexpr (with_long)
     tell_stored(state, series);
-  const Begun begun = receive_left<with_long, shares, false>(state, series);
+  Begun begun;
+  GMPI_NO_UNROLL
+  for (;;) {
+    if constexpr (shares)
+      free_so_far(state, series);
+    begun = receive_left<with_long, shares, false>(state, series);
+    if (!shares || begun != Begun::sending)
+      break;
+    if (series.pending != 0 && send_pending(state, series))
+      return Begun::spanning;
+  }
   if (begun == Begun::answered) {
     if (requests != nullptr)
       note_statuses<false>(series, *block.launch, requests_count, requests);
@@ -114,7 +137,7 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
     if (lane_index() == 0)
       keep_result<Scope::grid>(nothing_received());
     end_as_warp<Scope::grid>();
-    free_received(state, series, count);
+    free_received(state, series, count, with_long ? series.freed : 0);
   } else if (begun == Begun::elsewhere) {
     leave_rest<with_long>(state, series);
   }
