@@ -22,11 +22,11 @@ constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
 /// Begins: takes hold of the channels from all ranks that something is to be received from, and of
 /// places for what is to be sent, if all is usual, and announces what is long. `wide`: but for what
 /// can go with its data, for receives of which it is not known where that can be stored; the host
-/// is asked for that, and what there is no room for is pending. Returns spanning, where all of the
-/// block are to write messages; over, where there are none; or nothing, and nothing has happened.
-/// The block's first warp, whole; else it calls no function.
+/// is asked for that, and what lacks tokens, or slots if it `may_wait`, is pending. Returns
+/// spanning, where all of the block are to write messages; over, where there are none; or nothing,
+/// and nothing has happened. The block's first warp, whole; else it calls no function.
 template <bool with_long, bool wide>
-GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
+GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
   // All of this is under way together.
@@ -41,10 +41,12 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series) {
     lacks_token = find_tokens(state, series, sends, places);
   bool usual = find_places<with_long>(series, sends, places) && !far && !is_contended(summary);
   unsigned pending = 0;
-  if constexpr (wide)
+  if constexpr (wide) {
+    usual = usual && (places.has_room || lacks_token || may_wait);
     pending = leave_pending(places, lacks_token);
-  else
+  } else {
     usual = usual && places.has_room;
+  }
   const bool may_be_long = with_long && lane < series.count() && !call.over && is_long(call);
   const bool announces = may_be_long && places.sends && !places.is_wide;
   OwnOffer own;
@@ -102,10 +104,11 @@ template <bool with_long> GMPI_DEVICE void leave_rest(State &state, Series &seri
 }
 
 template <bool with_long, bool wide = false>
-GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *requests) {
+GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *requests,
+                                           bool may_wait = false) {
   BlockState &block = block_state();
   return are_of_series(block.series, requests, count)
-             ? begin_exchange_of<with_long, wide>(*context.peer, block.series)
+             ? begin_exchange_of<with_long, wide>(*context.peer, block.series, may_wait)
              : Begun::elsewhere;
 }
 /// `requests`: null, where nothing is to be said of what has been received.
@@ -147,17 +150,17 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
 /// The first warp's part, up to where all of the block, or the grid, have something to do.
 template <bool with_long>
 GMPI_DEVICE Begun begin_exchange(int count, const MPI_Request *requests, bool tells) {
-  const auto begin = [&] {
+  const auto begin = [&](bool may_wait) {
     Begun begun = begin_exchange_as_warp<with_long>(count, requests);
     if constexpr (with_long)
       if (begun == Begun::nothing)
-        begun = begin_exchange_as_warp<true, true>(count, requests);
+        begun = begin_exchange_as_warp<true, true>(count, requests, may_wait);
     return begun;
   };
-  Begun begun = begin();
+  Begun begun = begin(false);
   if (begun == Begun::nothing) {
     find_routes_as_warp();
-    begun = begin();
+    begun = begin(true);
   }
   return begun == Begun::over ? receive_left_as_warp<with_long>(count, tells ? requests : nullptr)
                               : begun;
