@@ -436,13 +436,23 @@ GMPI_OUT_OF_LINE bool find_free_as_warp(State &state, std::uint32_t channel, uns
   unsigned long long slot = known;
   GMPI_NO_UNROLL
   for (;;) {
-    bool near = is_free(freed, slot + lane), far = is_free(freed, slot + 32 + lane);
-    unsigned not_near = ~__ballot_sync(0xffffffffu, near);
-    unsigned not_far = ~__ballot_sync(0xffffffffu, far);
-    slot += not_near != 0  ? __ffs(static_cast<int>(not_near)) - 1
-            : not_far != 0 ? 32 + __ffs(static_cast<int>(not_far)) - 1
-                           : 64;
-    if ((not_near | not_far) != 0 || slot >= end)
+    constexpr std::uint32_t most = 8; // looks of each lane, which are under way together
+    const std::uint32_t looks = end - slot > 64 ? most : 2;
+    bool free[most];
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < most; ++i)
+      free[i] = i < looks && is_free(freed, slot + 32 * i + lane);
+    std::uint32_t all = 0; // those that are free one behind the other
+    bool goes_on = true;
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < most; ++i) {
+      const unsigned not_free = ~__ballot_sync(0xffffffffu, free[i]);
+      if (goes_on)
+        all += not_free == 0 ? 32 : __ffs(static_cast<int>(not_free)) - 1;
+      goes_on = goes_on && not_free == 0;
+    }
+    slot += all;
+    if (all < 32 * looks || slot >= end)
       break;
   }
   if (lane == 0 && slot != known)

@@ -358,10 +358,24 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
 /// once who waits has been told, or will not be until more has been done.
 GMPI_DEVICE void free_received(const State &state, const Series &series, std::uint32_t count,
                                unsigned freed = 0) {
-  const LeftCall &call = series.call[lane_index()];
-  if (lane_index() < count && !call.sends && call.over && (freed >> lane_index() & 1) == 0)
-    free_share(state.channels[call.received.channel].in_freed, call.first,
-               call.first + (call.announced ? 1 : slots_for(call.carried, call.dense)), 0, 1);
+  constexpr std::uint32_t most_by_one = 8;
+  const std::uint32_t lane = lane_index();
+  const LeftCall &call = series.call[lane];
+  const bool frees = lane < count && !call.sends && call.over && (freed >> lane & 1) == 0;
+  const auto slots =
+      static_cast<std::uint32_t>(!frees           ? 0
+                                 : call.announced ? 1
+                                                  : slots_for(call.carried, call.dense));
+  std::uint32_t *const its = frees ? state.channels[call.received.channel].in_freed : nullptr;
+  if (slots <= most_by_one)
+    free_share(its, call.first, call.first + slots, 0, 1);
+  GMPI_NO_UNROLL
+  for (unsigned those = __ballot_sync(whole_warp, slots > most_by_one); those != 0;
+       those &= those - 1) {
+    const std::uint32_t i = __ffs(static_cast<int>(those)) - 1;
+    const unsigned long long first = series.call[i].first;
+    free_share(pointer_of_lane(its, i), first, first + of_lane(slots, i), lane, 32);
+  }
 }
 
 } // namespace gmpi::device::peer
