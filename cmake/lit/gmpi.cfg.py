@@ -124,7 +124,7 @@ compile_cuda = assemble_cuda = ["true"]
 if nvcc:
     common = [nvcc, "-std=c++17", "-rdc=true", "-x", "cu", "-c", "-o", "%t.compiled.o"] + includes + mpi_flags
     assemble_cuda = common + ["-arch=sm_90"]
-    # To PTX, as fast as nvcc can, and without what is behind the MPI calls, is a quarter of that.
+    # To PTX, as fast as nvcc can, and without what is behind the MPI calls, is a sixth of that.
     compile_cuda = common + ["-arch=compute_90", "-DGMPI_CALLS_ELSEWHERE"]
     if "--Ofast-compile" in subprocess.run([nvcc, "--help"], capture_output=True, text=True).stdout:
         compile_cuda.append("--Ofast-compile=max") # CUDA 13
