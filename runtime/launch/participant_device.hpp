@@ -516,7 +516,7 @@ public:
       block.reserve.count = block.reserve.allowed = 0;
       block.series.next = 0;
       block.series.forget();
-      block.series.sharing = false;
+      block.series.sharing = block.series.was_wide = false;
       block.series.room = device::context.peer != nullptr ? gmpi::peer::Series::most : 0;
     }
     const std::uint32_t thread = device::thread_index(), threads = device::block_threads();

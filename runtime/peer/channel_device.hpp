@@ -427,37 +427,80 @@ GMPI_OUT_OF_LINE bool find_free(State &state, std::uint32_t channel, unsigned lo
   return slot >= end;
 }
 
+/// Four slots' words that say how often they have been freed.
+struct FreedFour {
+  std::uint64_t low, high;
+
+  GMPI_DEVICE static FreedFour load(const std::uint32_t *from) {
+    FreedFour words;
+    load_whole(reinterpret_cast<const std::uint64_t *>(from), words.low, words.high);
+    return words;
+  }
+  GMPI_DEVICE std::uint32_t word(std::uint32_t i) const {
+    return static_cast<std::uint32_t>((i < 2 ? low : high) >> i % 2 * 32);
+  }
+  /// How many have been as often as `lap`, one behind the other.
+  GMPI_DEVICE std::uint32_t count(std::uint32_t lap) const {
+    std::uint32_t all = 0;
+    GMPI_UNROLL
+    for (std::uint32_t i = 0; i < 4; ++i)
+      all += all == i && word(i) >= lap;
+    return all;
+  }
+  GMPI_DEVICE bool are_all(std::uint32_t lap) const {
+    return (word(0) >= lap) & (word(1) >= lap) & (word(2) >= lap) & (word(3) >= lap);
+  }
+  /// Those before number `i` are not asked about.
+  GMPI_DEVICE void pass(std::uint32_t i) {
+    low |= i == 0 ? 0 : i == 1 ? 0xffffffffu : ~std::uint64_t(0);
+    high |= i == 3 ? 0xffffffffu : 0;
+  }
+};
+
 /// The same by a warp, whole; the answer is for all its lanes.
 GMPI_OUT_OF_LINE bool find_free_as_warp(State &state, std::uint32_t channel, unsigned long long end,
                                         std::uint32_t lane) {
+  constexpr std::uint32_t most = 8;    // looks of each lane, which are under way together,
+  constexpr std::uint32_t at_once = 4; // at so many slots
+  constexpr std::uint32_t row = 32 * at_once;
+  static_assert(channel_slots % at_once == 0);
   Line &line = state.sending[channel];
   const std::uint32_t *freed = state.channels[channel].out_freed;
-  unsigned long long known = __shfl_sync(0xffffffffu, load_relaxed_device(&line.free_until), 0);
-  unsigned long long slot = known;
+  const unsigned long long known =
+      __shfl_sync(0xffffffffu, load_relaxed_device(&line.free_until), 0);
+  unsigned long long slot = known / at_once * at_once, until;
   GMPI_NO_UNROLL
   for (;;) {
-    constexpr std::uint32_t most = 8; // looks of each lane, which are under way together
-    const std::uint32_t looks = end - slot > 64 ? most : 2;
-    bool free[most];
+    const std::uint32_t looks = slot + row < end ? most : 1;
+    const unsigned long long own = slot + lane * at_once;
+    FreedFour found[most];
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < most; ++i)
-      free[i] = i < looks && is_free(freed, slot + 32 * i + lane);
-    std::uint32_t all = 0; // those that are free one behind the other
-    bool goes_on = true;
+      if (i < looks)
+        found[i] = FreedFour::load(freed + (own + i * row) % channel_slots);
+    if (own < known) // the first lane's in the first turn
+      found[0].pass(static_cast<std::uint32_t>(known - own));
+    until = slot; // so far they are free
     GMPI_UNROLL
     for (std::uint32_t i = 0; i < most; ++i) {
-      const unsigned not_free = ~__ballot_sync(0xffffffffu, free[i]);
-      if (goes_on)
-        all += not_free == 0 ? 32 : __ffs(static_cast<int>(not_free)) - 1;
-      goes_on = goes_on && not_free == 0;
+      const std::uint32_t lap = lap_of(own + i * row) - 1;
+      const unsigned taken = ~__ballot_sync(0xffffffffu, i < looks && found[i].are_all(lap));
+      if (until != slot + i * row)
+        continue;
+      if (taken == 0) {
+        until += row;
+      } else if (i < looks) {
+        const std::uint32_t first = static_cast<std::uint32_t>(__ffs(static_cast<int>(taken))) - 1;
+        until += first * at_once + __shfl_sync(0xffffffffu, found[i].count(lap), first);
+      }
     }
-    slot += all;
-    if (all < 32 * looks || slot >= end)
+    if (until < slot + looks * row || until >= end)
       break;
+    slot = until;
   }
-  if (lane == 0 && slot != known)
-    atomicMax(&line.free_until, slot);
-  return slot >= end;
+  if (lane == 0 && until > known)
+    atomicMax(&line.free_until, until);
+  return until >= end;
 }
 
 } // namespace gmpi::device::peer

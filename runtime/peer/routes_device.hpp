@@ -107,13 +107,16 @@ GMPI_DEVICE bool leads_to(const Route &route, MPI_Comm comm, int dest, int tag,
 /// Has route `i` lead to that rank by an owned channel, if nobody else owns it. One thread.
 template <Scope S>
 GMPI_NOINLINE void own_channel(State &state, Routes &routes, std::uint32_t i, const Comm &comm,
-                                  int dest, MPI_Datatype datatype) {
+                               int dest, MPI_Datatype datatype) {
   const std::uint32_t peer = comm.peer_of[dest], channel = owned_channel(peer);
   const auto extent = static_cast<std::uint32_t>(find_datatype(datatype).extent);
   if (extent == 0) // an empty message of any datatype
     return;
   Route route = routes.route[i];
-  if ((routes.owned >> i & 1) != 0 && routes.channel[i] != channel)
+  const bool owns = (routes.owned >> i & 1) != 0;
+  if (owns && route.comm == comm.handle && route.dest == dest && route.datatype == datatype)
+    return;
+  if (owns && routes.channel[i] != channel)
     give_up(state, routes, i);
   if ((routes.owned >> i & 1) == 0) {
     if (load_relaxed_device(&state.owner[peer]) != 0 ||

@@ -65,14 +65,15 @@ struct LeftCall {
   };
 };
 
-/// A message of an exchange that all blocks carry together, in portions.
+/// A message of an exchange that all blocks carry together.
 struct SharedSpan {
   std::uint64_t *ring;
   unsigned char *data;
   unsigned long long first; ///< its first slot
-  std::uint32_t bytes, begin,
-      next; ///< its portions' numbers: the first one's, and those before this
+  std::uint32_t bytes;
+  std::uint32_t before; ///< units (series_share_device.hpp) of those told of before it
   bool dense, reads;
+  std::uint16_t route; ///< of one that is written
 };
 
 /// Those that the block which makes it tells the others of, the written ones first. In a launch's
@@ -80,9 +81,9 @@ struct SharedSpan {
 struct SharedSpans {
   static constexpr std::uint32_t most = 2 * ReadyRequests::most;
   static constexpr std::uint32_t stop = 1u << 31;
-  std::uint32_t taken; ///< portions that blocks have taken, or are to take once they are told
-  /// How many portions there are, and in the high half spans; with `stop` no more come.
-  unsigned long long told;
+  std::uint32_t told;  ///< how many there are; with `stop` no more come
+  std::uint32_t ahead; ///< the block that looks for slots for the next ones; ~0: none does
+  bool wide;           ///< whether long ones are among them: Series::was_wide
   SharedSpan of[most];
 };
 
@@ -107,14 +108,14 @@ struct Series {
   std::uint32_t pending; ///< those sent that have to wait for it
   std::uint32_t tries;   ///< to find it, one after the other in vain
   std::uint32_t freed;   ///< receives whose slots have been given back
-  bool refills; ///< so much is received that who sends it may lack the slots of what has been read
-  bool wide;    ///< others go with their data: it is not known where all could be stored
+  bool refills;  ///< so much is received that who sends it may lack the slots of what has been read
+  bool wide;     ///< others go with their data: it is not known where all could be stored
+  bool was_wide; ///< nor was it the last time that this block found out
   // Messages that all blocks carry together, see series_share_device.hpp:
-  bool sharing;                            ///< the others have been told
-  std::uint32_t told_spans, told_portions; ///< so many
-  std::uint32_t claim;                     ///< the portion that this block takes next, or ~0
-  std::uint32_t portion;                   ///< the one it carries, of `span`; ~0: there is none
-  SharedSpan span;
+  bool sharing;             ///< the others have been told
+  std::uint32_t told_spans; ///< so many
+  std::uint32_t told_units; ///< of these together
+  std::uint32_t spans; ///< those that this block has carried, or is to carry before it asks again
   std::uint32_t given; ///< what the call returns that is being left: its request's number
   /// Requests that the block has at hand. For call number i, i % (2 * most): the request's number
   /// and, in the four highest bits, the rest of i; something else where there is none.

@@ -685,9 +685,11 @@ GMPI_DEVICE void find_routes(State &state, const Series &series, bool sends) {
   const std::uint32_t lane = lane_index();
   const LeftCall &call = series.call[lane];
   const unsigned its = __match_any_sync(whole_warp, sends ? call.rank : -1); // lanes of its rank
-  const auto own = static_cast<std::uint32_t>(!sends                    ? 0
-                                              : call.bytes > wide_bytes ? 1
-                                                                        : slots_for(call.bytes));
+  const bool dense = call.bytes >= least_dense && (call.bytes & 3) == 0 && is_in_eights(call.data);
+  const auto own =
+      static_cast<std::uint32_t>(!sends                    ? 0
+                                 : call.bytes > wide_bytes ? 1
+                                                           : slots_for(call.bytes, dense));
   std::uint32_t slots = 0;
   GMPI_NO_UNROLL
   for (unsigned those = __ballot_sync(whole_warp, sends); those != 0; those &= those - 1) {

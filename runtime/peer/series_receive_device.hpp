@@ -377,5 +377,19 @@ GMPI_DEVICE void free_received(const State &state, const Series &series, std::ui
     free_share(pointer_of_lane(its, i), first, first + of_lane(slots, i), lane, 32);
   }
 }
+/// The same by all of the block, a warp a message, of the calls that it has made last. They meet
+/// before it leaves another one.
+GMPI_DEVICE void free_made(const State &state, const Series &series) {
+  const std::uint32_t warps = block_threads() / 32;
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = thread_index() / 32; i < series.made_count(); i += warps) {
+    const LeftCall &call = series.call[i];
+    if (call.sends || (series.freed >> i & 1) != 0)
+      continue;
+    const std::uint64_t slots = call.announced ? 1 : slots_for(call.carried, call.dense);
+    free_share(state.channels[call.received.channel].in_freed, call.first, call.first + slots,
+               lane_index(), 32);
+  }
+}
 
 } // namespace gmpi::device::peer

@@ -22,11 +22,12 @@ constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
 /// Begins: takes hold of the channels from all ranks that something is to be received from, and of
 /// places for what is to be sent, if all is usual, and announces what is long. `wide`: but for what
 /// can go with its data, for receives of which it is not known where that can be stored; the host
-/// is asked for that, and what lacks tokens, or slots if it `may_wait`, is pending. Returns
-/// spanning, where all of the block are to write messages; over, where there are none; or nothing,
-/// and nothing has happened. The block's first warp, whole; else it calls no function.
+/// is asked for that, and what lacks tokens, or slots if it `may_wait`, is pending. (`again`: only
+/// if there are such receives, as the last time.) Returns spanning, where all of the block are to
+/// write messages; over, where there are none; or nothing, and nothing has happened. The block's
+/// first warp, whole; else it calls no function.
 template <bool with_long, bool wide>
-GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait) {
+GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait, bool again) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
   // All of this is under way together.
@@ -44,18 +45,29 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait)
   if constexpr (wide) {
     usual = usual && (places.has_room || lacks_token || may_wait);
     pending = leave_pending(places, lacks_token);
+    if (again && !__all_sync(whole_warp, usual))
+      return Begun::nothing; // as soon as it is known
   } else {
     usual = usual && places.has_room;
   }
   const bool may_be_long = with_long && lane < series.count() && !call.over && is_long(call);
   const bool announces = may_be_long && places.sends && !places.is_wide;
   OwnOffer own;
+  bool is_known = true;
   if (may_be_long) {
-    const bool is_known = call.sends || own.find(state, call);
+    is_known = call.sends || own.find(state, call);
     usual = usual && call.bytes <= most_stored && (is_known || (wide && call.bytes <= wide_bytes));
     if constexpr (wide)
       if (!is_known)
         ask_for_offer(state, static_cast<const unsigned char *>(call.data));
+  }
+  if constexpr (wide) {
+    const bool is_needed = !__all_sync(whole_warp, is_known);
+    if (lane == 0)
+      series.was_wide = is_needed;
+    __syncwarp();
+    if (again && !is_needed)
+      return Begun::nothing;
   }
   if (!__all_sync(whole_warp, usual && channels.are_free()) ||
       (pending != 0 && !__any_sync(whole_warp, places.is_wide)))
@@ -105,10 +117,10 @@ template <bool with_long> GMPI_DEVICE void leave_rest(State &state, Series &seri
 
 template <bool with_long, bool wide = false>
 GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *requests,
-                                           bool may_wait = false) {
+                                           bool may_wait = false, bool again = false) {
   BlockState &block = block_state();
   return are_of_series(block.series, requests, count)
-             ? begin_exchange_of<with_long, wide>(*context.peer, block.series, may_wait)
+             ? begin_exchange_of<with_long, wide>(*context.peer, block.series, may_wait, again)
              : Begun::elsewhere;
 }
 /// `requests`: null, where nothing is to be said of what has been received.
@@ -126,6 +138,10 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
     if constexpr (shares)
       free_so_far(state, series);
     begun = receive_left<with_long, shares, false>(state, series);
+    if (shares && begun == Begun::working) {
+      await_sharers(series);
+      continue;
+    }
     if (!shares || begun != Begun::sending)
       break;
     if (series.pending != 0 && send_pending(state, series))
@@ -140,7 +156,8 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
     if (lane_index() == 0)
       keep_result<Scope::grid>(nothing_received());
     end_as_warp<Scope::grid>();
-    free_received(state, series, count, with_long ? series.freed : 0);
+    if constexpr (!shares)
+      free_received(state, series, count);
   } else if (begun == Begun::elsewhere) {
     leave_rest<with_long>(state, series);
   }
@@ -151,6 +168,14 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
 template <bool with_long>
 GMPI_DEVICE Begun begin_exchange(int count, const MPI_Request *requests, bool tells) {
   const auto begin = [&](bool may_wait) {
+    if constexpr (with_long) {
+      const Series &series = block_state().series;
+      if (series.was_wide) {
+        const Begun begun = begin_exchange_as_warp<true, true>(count, requests, may_wait, true);
+        if (begun != Begun::nothing || series.was_wide)
+          return begun;
+      }
+    }
     Begun begun = begin_exchange_as_warp<with_long>(count, requests);
     if constexpr (with_long)
       if (begun == Begun::nothing)
@@ -181,14 +206,17 @@ GMPI_NOINLINE Begun exchange_together(Begun begun, int count, const MPI_Request 
         reads ? carry_all_left<true>() : carry_all_left<false>();
     } else if (begun == Begun::storing) {
       make_copies(GridTeam{BlockTeam{thread_index() == 0}});
-    } else if (begun == Begun::working) {
-      await_sharers();
     } else {
-      return begun;
+      break;
     }
     begun = tell_all(thread_index() < 32 ? receive_left_as_warp<true, true>(count, requests)
                                          : Begun::over);
   }
+  if (begun == Begun::answered) {
+    free_made(*context.peer, series);
+    __syncthreads();
+  }
+  return begun;
 }
 
 /// Makes a pair, if it can be made so, and tells what has been received. All of the block, as

@@ -1,5 +1,6 @@
 // The peer transport's channels and matching, both ends played by one thread: State and shared
 // memory of two ranks as peer::Links connects them.
+#include "cpu_run.hpp"
 #include "peer/matching_device.hpp"
 #include "peer/portions_device.hpp"
 #include "peer/progress_device.hpp"
@@ -12,6 +13,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 #include <memory>
@@ -357,6 +359,44 @@ TEST_F(PeerChannel, slots_are_free_once_the_receiver_has_freed_them_in_this_lap)
   EXPECT_TRUE(device::find_free(*a.state, 1, channel_slots + 3));
   EXPECT_EQ(a.state->sending[1].free_until, channel_slots + 3u);
   EXPECT_FALSE(device::are_free(freed, 2 * channel_slots, 2 * channel_slots + 1)); // the next lap
+}
+
+TEST_F(PeerChannel, a_warp_finds_as_many_free_slots_as_there_are) {
+  State &state = *a.state;
+  Line &line = state.sending[1];
+  std::uint32_t *const frees = b.state->channels[0].in_freed;
+  std::minstd_rand random(7);
+  unsigned long long known = channel_slots, freed = channel_slots; // all before are free
+  std::set<unsigned long long> behind;                             // one that is not
+  const auto free = [&](unsigned long long slot) {
+    device::free_share(frees, slot - channel_slots, slot - channel_slots + 1, 0, 1);
+    behind.insert(slot);
+    while (behind.erase(freed) != 0)
+      ++freed;
+  };
+  for (int round = 0; round < 300; ++round) {
+    const auto up_to = [&](std::uint32_t n) { return random() % n; };
+    for (std::uint32_t more = up_to(round % 3 == 0 ? channel_slots : 300); more != 0; --more)
+      if (freed < known + channel_slots)
+        free(freed);
+    if (round % 4 == 0 && freed + 2 < known + channel_slots)
+      free(freed + 2);
+    const unsigned long long end = known + up_to(round % 2 == 0 ? 2 * channel_slots : 200);
+    bool all_alike = true, found = false;
+    run({1, 32}, [&] {
+      const std::uint32_t lane = threadIdx.x;
+      const bool its = device::find_free_as_warp(state, 1, end, lane);
+      const unsigned those = __ballot_sync(0xffffffffu, its);
+      if (lane == 0)
+        all_alike = those == 0 || those == 0xffffffffu, found = its;
+    });
+    ASSERT_TRUE(all_alike);
+    ASSERT_EQ(found, end <= freed) << "round " << round;
+    ASSERT_GE(line.free_until, std::min(end, freed)) << "round " << round;
+    ASSERT_LE(line.free_until, freed) << "round " << round;
+    known = line.free_until;
+  }
+  EXPECT_GT(freed, 20 * channel_slots); // it has been around often
 }
 
 TEST_F(PeerChannel, a_message_goes_to_the_earliest_receive_that_it_matches) {
