@@ -65,8 +65,9 @@ GMPI_DEVICE void decide_how_to_send(State &state, BlockState &block, Share &shar
 }
 
 /// The end of it, for this block, which has done its part. Returns over, or answered, or made,
-/// where all blocks have met; or, where the call goes on, received, and share.sending is what is
-/// left of it; for the other blocks that is sent.
+/// where all blocks have met; or, where others follow, answered; or, where the call goes on with
+/// what it sends, received, and share.sending is what is left of it. For the other blocks both of
+/// these are sent.
 GMPI_DEVICE Begun end_exchange_together() {
   BlockState &block = block_state();
   State &state = *context.peer;
@@ -74,9 +75,10 @@ GMPI_DEVICE Begun end_exchange_together() {
   const Outgoing::How how = share.outgoing.how;
   const Begun then = share.span.then;
   const bool leads = block.command == GridCommand::lead, ends = how != Outgoing::not_now;
+  const bool goes_on = !ends || then == Begun::sent;
   __syncthreads();
   if (thread_index() == 0) {
-    end_part<true>(block, !ends);
+    end_part<true>(block, goes_on);
     if (leads) {
       store_release_device(&state.stream_busy[share.span.peer], 0);
       if (how == Outgoing::stored) {
@@ -85,7 +87,8 @@ GMPI_DEVICE Begun end_exchange_together() {
       }
       if (ends) {
         increase_relaxed_device(how == Outgoing::stored ? &state.stored : &state.streamed, 1);
-        block.living_blocks = 1; // nobody is left to be told of the end
+        if (!goes_on)
+          block.living_blocks = 1; // nobody is left to be told of the end
       } else {
         share.request = nothing;
         share.sending = share.long_call.sending;
@@ -94,8 +97,8 @@ GMPI_DEVICE Begun end_exchange_together() {
     }
   }
   __syncthreads();
-  if (!ends)
-    return leads ? Begun::received : Begun::sent;
+  if (goes_on)
+    return !leads ? Begun::sent : ends ? Begun::answered : Begun::received;
   return !leads && then == Begun::answered ? Begun::made : then;
 }
 

@@ -462,8 +462,10 @@ template <Scope S> GMPI_DEVICE Begun end_long(State &state, const LongCall &call
       if (S == Scope::grid)
         block_state().launch->result = share.result;
     }
-    prepare_end<S>();
-    tell_end_of_call<S>();
+    if (!call.goes_on) {
+      prepare_end<S>();
+      tell_end_of_call<S>();
+    }
   }
   return call.want_status ? Begun::answered : Begun::over;
 }
@@ -475,11 +477,12 @@ constexpr std::uint64_t sooner_streamed = 3 << 19;
 /// Takes the next message of a channel, which is announced, fits and waits to be streamed, and has
 /// all blocks read it, if they can; the warp holds the channels, which are given back. False, and
 /// it still holds them, where they cannot. `mapped`: it could be stored where it belongs, if it
-/// comes from this host. `meanwhile`: the call whose message they send then, or null.
+/// comes from this host. `goes_on`: as of LongCall. `meanwhile`: the call whose message they send
+/// then, or null.
 GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *data, bool mapped,
                              unsigned long long room, std::uint32_t channel, Position at,
-                             const Header &header, bool want_status, const LongCall *meanwhile,
-                             Share &share) {
+                             const Header &header, bool want_status, bool goes_on,
+                             const LongCall *meanwhile, Share &share) {
   const std::uint32_t peer = comm.peer_of[source];
   const bool far = peer >= state.near_peers;
   if (!waits_to_stream<Scope::grid>(data, header.bytes) ||
@@ -498,7 +501,7 @@ GMPI_DEVICE bool stream_long(State &state, const Comm &comm, int source, void *d
       note_message(share, source, header, header.tag, room);
       block.launch->result = share.result;
     }
-    const Begun then = want_status ? Begun::answered : Begun::over;
+    const Begun then = goes_on ? Begun::sent : want_status ? Begun::answered : Begun::over;
     if (meanwhile != nullptr)
       tell_to_exchange(block, peer, data, header.bytes, first, then, share.step.transfer.data,
                        share.step.high, meanwhile->to);
@@ -527,7 +530,7 @@ GMPI_DEVICE Begun receive_long(State &state, const Comm &comm, int source, int t
   if constexpr (S == Scope::grid)
     if (header.streams && header.bytes <= room &&
         stream_long(state, comm, source, data, mapped, room, channel, at, header, want_status,
-                    nullptr, share))
+                    false, nullptr, share))
       return Begun::sharing;
   LongCall call{};
   call.sending = nothing;
@@ -578,7 +581,7 @@ GMPI_OUT_OF_LINE Begun exchange_streams() {
   const LongCall *const meanwhile = call.sending != nothing ? &call : nullptr;
   if (peer < state.near_peers &&
       stream_long(state, *call.comm, call.source, call.data, false, call.room, its.channel, at,
-                  its.header, call.want_status, meanwhile, share))
+                  its.header, call.want_status, call.goes_on, meanwhile, share))
     return Begun::sharing;
   if (thread_index() == 0)
     let_channels_go(state, peer, at);

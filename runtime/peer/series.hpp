@@ -108,9 +108,10 @@ struct Series {
   std::uint32_t pending; ///< those sent that have to wait for it
   std::uint32_t tries;   ///< to find it, one after the other in vain
   std::uint32_t freed;   ///< receives whose slots have been given back
-  bool refills;  ///< so much is received that who sends it may lack the slots of what has been read
-  bool wide;     ///< others go with their data: it is not known where all could be stored
-  bool was_wide; ///< nor was it the last time that this block found out
+  bool refills; ///< so much is received that who sends it may lack the slots of what has been read
+  bool wide;    ///< others go with their data: it is not known where all could be stored
+  std::uint32_t long_send, long_receive; ///< the pair being made, see series_long_pair_device.hpp
+  bool was_wide;                         ///< nor was it the last time that this block found out
   // Messages that all blocks carry together, see series_share_device.hpp:
   bool sharing;             ///< the others have been told
   std::uint32_t told_spans; ///< so many

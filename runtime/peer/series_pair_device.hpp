@@ -135,11 +135,10 @@ GMPI_DEVICE void end_series(State &state, Series &series, LaunchState &launch) {
   }
 }
 
-/// Leaves to all blocks what has been received, by request; or, of a pair (`by_result`), that the
+/// Leaves to all blocks what has been received, by request; or, of the call `by_result`, that the
 /// launch's result will tell. The first warp.
-template <bool by_result>
 GMPI_DEVICE void note_statuses(const Series &series, LaunchState &launch, int count,
-                               const MPI_Request *requests) {
+                               const MPI_Request *requests, const LeftCall *by_result = nullptr) {
   const std::uint32_t lane = lane_index();
   if (lane < static_cast<std::uint32_t>(count)) {
     const std::uint32_t slot = decode_request(requests[lane]).slot;
@@ -149,16 +148,16 @@ GMPI_DEVICE void note_statuses(const Series &series, LaunchState &launch, int co
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < series.count(); ++i)
       if (const LeftCall &call = series.call[i]; call.slot == slot && !call.sends)
-        its = {by_result ? LeftStatuses::is_result : call.rank, call.tag, call.carried};
+        its = {&call == by_result ? LeftStatuses::is_result : call.rank, call.tag, call.carried};
   }
   if (lane == 0)
     launch.statuses.next = series.next;
   __syncwarp();
 }
 
-/// Whether these requests are those of the pair that has been left. The first warp, whole.
+/// Whether these requests are those of all that has been left. The first warp, whole.
 template <class = void>
-GMPI_NOINLINE bool are_pair_as_warp(int count, const MPI_Request *requests) {
+GMPI_NOINLINE bool are_all_left_as_warp(int count, const MPI_Request *requests) {
   return are_of_series(block_state().series, requests, count);
 }
 

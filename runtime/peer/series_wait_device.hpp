@@ -24,8 +24,9 @@ constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
 /// can go with its data, for receives of which it is not known where that can be stored; the host
 /// is asked for that, and what lacks tokens, or slots if it `may_wait`, is pending. (`again`: only
 /// if there are such receives, as the last time.) Returns spanning, where all of the block are to
-/// write messages; over, where there are none; or nothing, and nothing has happened. The block's
-/// first warp, whole; else it calls no function.
+/// write messages; over, where there are none; or nothing, or exchanging, and nothing has happened:
+/// the latter where some can neither be stored nor be wide. The block's first warp, whole; else it
+/// calls no function.
 template <bool with_long, bool wide>
 GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait, bool again) {
   const std::uint32_t lane = lane_index();
@@ -61,6 +62,9 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait,
       if (!is_known)
         ask_for_offer(state, static_cast<const unsigned char *>(call.data));
   }
+  // Those that can neither be stored nor be wide may be streamed, one behind the other.
+  if (with_long && __any_sync(whole_warp, !is_known && call.bytes > wide_bytes))
+    return Begun::exchanging;
   if constexpr (wide) {
     const bool is_needed = !__all_sync(whole_warp, is_known);
     if (lane == 0)
@@ -149,7 +153,7 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
   }
   if (begun == Begun::answered) {
     if (requests != nullptr)
-      note_statuses<false>(series, *block.launch, requests_count, requests);
+      note_statuses(series, *block.launch, requests_count, requests);
     if constexpr (with_long)
       end_landed(state, series);
     end_series(state, series, *block.launch);
@@ -223,11 +227,12 @@ GMPI_NOINLINE Begun exchange_together(Begun begun, int count, const MPI_Request 
 /// below.
 GMPI_NOINLINE bool exchange_pair_with_statuses(int count, const MPI_Request *requests) {
   LaunchState &launch = *block_state().launch;
+  Series &series = block_state().series;
   bool may = false;
   if (thread_index() < 32) {
-    may = are_pair_as_warp(count, requests);
+    may = are_all_left_as_warp(count, requests);
     if (may)
-      note_statuses<true>(block_state().series, launch, count, requests);
+      note_statuses(series, launch, count, requests, &receive_of_pair(series));
   }
   if (exchange_pair<true>(may)) {
     end_pair(true);
@@ -240,7 +245,7 @@ GMPI_NOINLINE bool exchange_pair_with_statuses(int count, const MPI_Request *req
 GMPI_DEVICE bool exchange_pair(int count, const MPI_Request *requests, bool tells) {
   if (tells)
     return exchange_pair_with_statuses(count, requests);
-  if (!exchange_pair<false>(thread_index() < 32 && are_pair_as_warp(count, requests)))
+  if (!exchange_pair<false>(thread_index() < 32 && are_all_left_as_warp(count, requests)))
     return false;
   end_pair(false);
   return true;
@@ -265,7 +270,7 @@ GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool t
     if (exchange_pair(count, requests, tells))
       return Begun::answered;
   } else if (is_long_pair(block_state().series)) {
-    const Begun begun = exchange_long_pair(count, requests, tells);
+    const Begun begun = exchange_long_pairs(count, requests, tells, false);
     if (begun != Begun::nothing)
       return begun;
   }
@@ -277,6 +282,8 @@ GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool t
                       : begin_exchange<false>(count, requests, tells);
   }
   begun = tell_all(begun);
+  if (begun == Begun::exchanging)
+    return exchange_long_pairs(count, requests, tells, true);
   const MPI_Request *const told = tells ? requests : nullptr;
   while (begun == Begun::spanning || begun == Begun::bundling || begun == Begun::storing) {
     if (begun == Begun::storing)

@@ -41,6 +41,7 @@ struct LongCall {
   bool want_status;
   Begun then;       ///< how far a grid's call has come when what it sends is there: over, or sent
   bool streams;     ///< all blocks of a grid wait to stream what it sends
+  bool goes_on;     ///< others follow, and the grid's call is not over with what it receives
   const Comm *comm; ///< where `offered`: of what is received, with what has been found of it in
   void *data;       ///< block.peer.arrived
 };

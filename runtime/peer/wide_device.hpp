@@ -379,20 +379,24 @@ GMPI_NOINLINE Begun carry_wide() {
 }
 
 /// The end of a call that is over when all blocks have carried block.peer.span, and this one its
-/// part. Returns over, or answered, or made; or, where it goes on then, sent.
+/// part. Returns over, or answered, or made; or, where it goes on then, sent, or answered, if it is
+/// this block's and has been read.
 GMPI_DEVICE Begun end_together() {
   BlockState &block = block_state();
   const Span &span = block.peer.span;
   const bool leads = block.command == GridCommand::lead;
   const Begun then = span.then;
+  const bool goes_on = then == Begun::sent;
   __syncthreads();
   if (thread_index() == 0) {
-    span.reads ? end_part<true>(block, false) : end_part<false>(block, then == Begun::sent);
-    if (leads && then != Begun::sent)
+    span.reads ? end_part<true>(block, goes_on) : end_part<false>(block, goes_on);
+    if (leads && !goes_on)
       block.living_blocks = 1; // nobody is left to be told of the end
   }
   __syncthreads();
-  return !leads && then == Begun::answered ? Begun::made : then;
+  return leads && goes_on && span.reads      ? Begun::answered
+         : !leads && then == Begun::answered ? Begun::made
+                                             : then;
 }
 /// The same of a stream.
 GMPI_DEVICE Begun end_stream() {
