@@ -1,7 +1,7 @@
 // Exchanges of long messages that are left to a grid's wait and made as MPI_Sendrecv is
 // (quick_long_device.hpp, exchange_device.hpp), with the requests that their calls have: of one
-// message each way; or of several, to one rank and from one, one behind the other, where it is not
-// known where those that come could be stored.
+// message each way; or of several, to one rank and from one, one behind the other, where they are
+// too long to be stored together, or it is not known where those that come could be.
 //
 // Invariant: messages go, and are received, in the order of their calls. Where one has not been
 // made so, what is under way, or done, is noted as such, and nothing is held; the wait goes on in

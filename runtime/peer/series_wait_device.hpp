@@ -25,8 +25,8 @@ constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
 /// is asked for that, and what lacks tokens, or slots if it `may_wait`, is pending. (`again`: only
 /// if there are such receives, as the last time.) Returns spanning, where all of the block are to
 /// write messages; over, where there are none; or nothing, or exchanging, and nothing has happened:
-/// the latter where some can neither be stored nor be wide. The block's first warp, whole; else it
-/// calls no function.
+/// the latter where some can neither be stored with others nor be wide. The block's first warp,
+/// whole; else it calls no function.
 template <bool with_long, bool wide>
 GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait, bool again) {
   const std::uint32_t lane = lane_index();
@@ -62,8 +62,9 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait,
       if (!is_known)
         ask_for_offer(state, static_cast<const unsigned char *>(call.data));
   }
-  // Those that can neither be stored nor be wide may be streamed, one behind the other.
-  if (with_long && __any_sync(whole_warp, !is_known && call.bytes > wide_bytes))
+  // What can neither be stored with others nor be wide may go one behind the other.
+  if (with_long && __any_sync(whole_warp, may_be_long && (call.bytes > most_stored ||
+                                                          (!is_known && call.bytes > wide_bytes))))
     return Begun::exchanging;
   if constexpr (wide) {
     const bool is_needed = !__all_sync(whole_warp, is_known);

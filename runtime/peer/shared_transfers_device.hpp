@@ -99,9 +99,10 @@ GMPI_DEVICE bool has_come(State &state, const Wait &wait, const Glance &seen) {
 constexpr unsigned long long shared_slots = 128;
 static_assert(shared_slots > slots_for(eager_bytes));
 
-/// Whether the request, which the caller holds, is one for all blocks.
+/// Whether the request, which the caller holds, is one for all blocks: it goes through the channel.
 GMPI_DEVICE bool can_share(const Request &request) {
-  return !request.own && carried_slots(request.header) - request.moved >= shared_slots &&
+  return !request.own && state_of(request) != RequestState::storing &&
+         carried_slots(request.header) - request.moved >= shared_slots &&
          BlockTeam::block().living_blocks > 1 && BlockTeam::has_warp();
 }
 
