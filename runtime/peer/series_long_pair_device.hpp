@@ -92,14 +92,14 @@ template <class = void> GMPI_NOINLINE Begun receive_of_long_pair(bool tells, boo
                                               in.bytes, in.slot, call, share);
 }
 
-/// Notes what has been received of a pair that has come as far as `begun`. One thread.
+/// Notes what has been received of a pair. One thread.
 GMPI_DEVICE void note_long_received(LeftCall &in, const Share &share) {
   in.tag = share.result.tag;
   in.carried = static_cast<std::uint32_t>(share.result.bytes);
 }
 
-/// Has come as far as `begun` with number `pair`: notes what is under way, or done, and sends what
-/// may be streamed. `sent`: it is there. All of the block.
+/// The pair has come as far as `begun`: notes what is under way, or done, and sends what may be
+/// streamed. `sent`: it is there. All of the block.
 GMPI_NOINLINE void leave_long_pair(Begun begun, bool sent) {
   const GridTeam team{BlockTeam{thread_index() == 0}};
   State &state = *context.peer;
