@@ -726,8 +726,8 @@ GMPI_DEVICE Begun send_left_together(BlockTeam team, Series &series, std::uint32
   return share.request == nothing ? Begun::sent : Begun::sending;
 }
 
-/// Makes the calls that have been left, one by one.
-GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
+/// Begins the calls that have been left, one by one. It waits for nothing.
+GMPI_NOINLINE void begin_one_by_one(BlockTeam team) {
   BlockState &block = BlockTeam::block();
   State &state = *context.peer;
   Series &series = block.series;
@@ -766,6 +766,14 @@ GMPI_NOINLINE void make_one_by_one(BlockTeam team) {
     }
     team.sync();
   }
+}
+/// Makes them so.
+GMPI_DEVICE void make_one_by_one(BlockTeam team) {
+  BlockState &block = BlockTeam::block();
+  State &state = *context.peer;
+  Series &series = block.series;
+  const std::uint32_t count = series.count();
+  begin_one_by_one(team);
   if (team.leads()) {
     GMPI_NO_UNROLL
     for (std::uint32_t i = 0; i < count; ++i)

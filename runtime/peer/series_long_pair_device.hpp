@@ -6,6 +6,7 @@
 // Invariant: messages go, and are received, in the order of their calls. Where one has not been
 // made so, what is under way, or done, is noted as such, and nothing is held; the wait goes on in
 // the general way. What may be streamed has been sent then: who reads it may wait for nothing else.
+// So that is waited for, once all others have begun: its reader may first want one of these.
 #pragma once
 
 #include "exchange_device.hpp"
@@ -99,12 +100,13 @@ GMPI_DEVICE void note_long_received(LeftCall &in, const Share &share) {
 }
 
 /// The pair has come as far as `begun`: notes what is under way, or done, and sends what may be
-/// streamed. `sent`: it is there. All of the block.
+/// streamed, once the calls behind it have begun. `sent`: it is there. All of the block.
 GMPI_NOINLINE void leave_long_pair(Begun begun, bool sent) {
   const GridTeam team{BlockTeam{thread_index() == 0}};
   State &state = *context.peer;
   Share &share = block_state().peer;
-  LeftCall &out = long_send(block_state().series), &in = long_receive(block_state().series);
+  Series &series = block_state().series;
+  LeftCall &out = long_send(series), &in = long_receive(series);
   if (team.leads()) {
     if (sent)
       note_made(state, out);
@@ -118,17 +120,13 @@ GMPI_NOINLINE void leave_long_pair(Begun begun, bool sent) {
   team.sync();
   if (sent || !state.requests[out.slot].header.streams)
     return;
-  if (!in.over) {
-    if (team.leads())
-      post_left(state, in, share);
-    begin_to_receive(team, *in.comm, in.rank, in.tag, in.data, in.bytes, true, false);
-    team.sync();
-    if (team.leads())
-      in.over = true;
-  }
-  if (team.leads())
+  begin_one_by_one(team);
+  if (team.leads()) {
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < series.count(); ++i)
+      series.call[i].over = true;
     share.wait = {Wait::request_done,
-                  {Function::Isend, Scope::grid, block_state().series.waits_at},
+                  {Function::Isend, Scope::grid, series.waits_at},
                   out.comm,
                   nullptr,
                   out.slot,
@@ -139,6 +137,7 @@ GMPI_NOINLINE void leave_long_pair(Begun begun, bool sent) {
                   out.tag,
                   0,
                   nothing};
+  }
   wait_for(team);
   stream_if_answered(team, out.slot, Begun::sent);
 }

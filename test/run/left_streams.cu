@@ -26,7 +26,7 @@ __device__ int length_of(int number) { // in words of four bytes, all longer tha
   return lengths[number % 4];
 }
 
-enum class Way { at_once, one_by_one, backwards };
+enum class Way { at_once, one_by_one, last_first, backwards };
 
 /// All ranks in a ring, each to the next. `way`: what rank 1 does; all others do it at once.
 __global__ void trade(int turns, Way way, int *to, int rank, int next, int before, int *wrong) {
@@ -37,8 +37,9 @@ __global__ void trade(int turns, Way way, int *to, int rank, int next, int befor
     }
 #pragma gmpi scope(grid)
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 1 && way == Way::one_by_one) {
-      for (int i = 0; i < each; ++i) {
+    if (rank == 1 && (way == Way::one_by_one || way == Way::last_first)) {
+      for (int k = 0; k < each; ++k) {
+        const int i = way == Way::last_first ? each - 1 - k : k;
 #pragma gmpi scope(grid)
         MPI_Recv(to + i * most, most, MPI_INT, before, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 #pragma gmpi scope(grid)
@@ -124,6 +125,8 @@ int main(int argc, char **argv) {
   }
   trade<<<4, 64>>>(turns, Way::one_by_one, unmapped, rank, next, before, wrong.data());
   result("wrong words of an exchange with who receives and sends one by one");
+  trade<<<4, 64>>>(turns, Way::last_first, unmapped, rank, next, before, wrong.data());
+  result("wrong words of an exchange with who begins with the last one");
   trade<<<4, 64>>>(turns, Way::backwards, unmapped, rank, next, before, wrong.data());
   result("wrong words of an exchange with who sends backwards");
   trade<<<4, 64>>>(turns, Way::at_once, rank == 0 ? mapped.data() : unmapped, rank, next, before, wrong.data());
