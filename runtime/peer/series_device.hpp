@@ -677,6 +677,17 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
   return carries ? Begun::spanning : Begun::over;
 }
 
+/// The sum of what those of `lanes` have. A warp, whole.
+GMPI_DEVICE std::uint32_t sum_of_lanes(std::uint32_t value, unsigned lanes) {
+  std::uint32_t sum = 0;
+  GMPI_NO_UNROLL
+  for (unsigned those = __ballot_sync(whole_warp, value != 0); those != 0; those &= those - 1) {
+    const std::uint32_t j = __ffs(static_cast<int>(those)) - 1, its = of_lane(value, j);
+    sum += (lanes >> j & 1) != 0 ? its : 0;
+  }
+  return sum;
+}
+
 /// Has the grid's messages to whom it has left some take routes, with slots for all of these, and
 /// for those of some series like this behind them: it takes longer to find that there are none than
 /// to look at a few more. `sends`: whether this lane's is one of them. The first warp, whole.
@@ -690,12 +701,7 @@ GMPI_DEVICE void find_routes(State &state, const Series &series, bool sends) {
       static_cast<std::uint32_t>(!sends                    ? 0
                                  : call.bytes > wide_bytes ? 1
                                                            : slots_for(call.bytes, dense));
-  std::uint32_t slots = 0;
-  GMPI_NO_UNROLL
-  for (unsigned those = __ballot_sync(whole_warp, sends); those != 0; those &= those - 1) {
-    const std::uint32_t j = __ffs(static_cast<int>(those)) - 1, more = of_lane(own, j);
-    slots += (its >> j & 1) != 0 ? more : 0;
-  }
+  const std::uint32_t slots = sum_of_lanes(own, its);
   GMPI_NO_UNROLL
   for (unsigned firsts = __ballot_sync(whole_warp, sends && (its & ((1u << lane) - 1)) == 0);
        firsts != 0; firsts &= firsts - 1) {

@@ -64,11 +64,7 @@ GMPI_NOINLINE bool send_pending(State &state, Series &series) {
 GMPI_DEVICE bool may_lack_slots(const LeftCall &call, bool receives) {
   const auto own = static_cast<std::uint32_t>(
       !receives || call.bytes > wide_bytes ? 0 : slots_for(call.bytes, call.bytes >= least_dense));
-  std::uint32_t slots = 0;
-  GMPI_NO_UNROLL
-  for (unsigned those = __ballot_sync(whole_warp, receives); those != 0; those &= those - 1)
-    slots += of_lane(own, __ffs(static_cast<int>(those)) - 1);
-  return slots > channel_slots / 4 * 3;
+  return sum_of_lanes(own, whole_warp) > channel_slots / 4 * 3;
 }
 
 /// Gives the slots back of what has been read, if more is to come that may lack them. The same

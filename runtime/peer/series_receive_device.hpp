@@ -354,6 +354,11 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
                    : Begun::elsewhere;
 }
 
+/// The slots that a message which has been received has in its channel.
+GMPI_DEVICE std::uint64_t received_slots(const LeftCall &call) {
+  return call.announced ? 1 : slots_for(call.carried, call.dense);
+}
+
 /// Gives the slots back of all that has been received, but for those of `freed`. The same warp,
 /// once who waits has been told, or will not be until more has been done.
 GMPI_DEVICE void free_received(const State &state, const Series &series, std::uint32_t count,
@@ -362,10 +367,7 @@ GMPI_DEVICE void free_received(const State &state, const Series &series, std::ui
   const std::uint32_t lane = lane_index();
   const LeftCall &call = series.call[lane];
   const bool frees = lane < count && !call.sends && call.over && (freed >> lane & 1) == 0;
-  const auto slots =
-      static_cast<std::uint32_t>(!frees           ? 0
-                                 : call.announced ? 1
-                                                  : slots_for(call.carried, call.dense));
+  const auto slots = static_cast<std::uint32_t>(frees ? received_slots(call) : 0);
   std::uint32_t *const its = frees ? state.channels[call.received.channel].in_freed : nullptr;
   if (slots <= most_by_one)
     free_share(its, call.first, call.first + slots, 0, 1);
@@ -386,9 +388,8 @@ GMPI_DEVICE void free_made(const State &state, const Series &series) {
     const LeftCall &call = series.call[i];
     if (call.sends || (series.freed >> i & 1) != 0)
       continue;
-    const std::uint64_t slots = call.announced ? 1 : slots_for(call.carried, call.dense);
-    free_share(state.channels[call.received.channel].in_freed, call.first, call.first + slots,
-               lane_index(), 32);
+    free_share(state.channels[call.received.channel].in_freed, call.first,
+               call.first + received_slots(call), lane_index(), 32);
   }
 }
 

@@ -175,11 +175,7 @@ GMPI_NOINLINE void look_for_as_many(const SharedSpans &spans, std::uint32_t coun
   const std::uint32_t route = is_one ? span.route : Routes::most;
   const auto own = static_cast<std::uint32_t>(is_one ? slots_for(span.bytes, span.dense) : 0);
   const unsigned same = __match_any_sync(whole_warp, route);
-  std::uint32_t slots = 0; // of all that take this route
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < 32; ++i)
-    if (const std::uint32_t its = of_lane(own, i); (same >> i & 1) != 0)
-      slots += its;
+  const std::uint32_t slots = sum_of_lanes(own, same); // of all that take this route
   GMPI_NO_UNROLL
   for (unsigned firsts = __ballot_sync(whole_warp, is_one && (same & ((1u << lane) - 1)) == 0);
        firsts != 0; firsts &= firsts - 1) {
