@@ -11,6 +11,7 @@
 #pragma once
 
 #include "../queue/call_device.hpp"
+#include "calls.hpp"
 
 namespace gmpi::device {
 
@@ -314,9 +315,7 @@ template <class = void>
 GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *requests,
                                           MPI_Status *statuses);
 template <class = void> GMPI_NOINLINE void make_left_calls(Site site);
-/// Makes what a grid has left to the next call, which is not sure to come at once, or does not do so
-/// itself.
-template <class = void> GMPI_DEVICE void make_left(Site site) {
+template <class> GMPI_DEVICE void make_left(Site site) {
   if (peer::has_left())
     make_left_calls(site);
 }
@@ -383,7 +382,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
     return work_together<Function::name, S>(site, a);                                              \
   }                                                                                                \
   }                                                                                                \
-  template <Scope S> GMPI_ENTRY int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {      \
+  template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     if constexpr (Function::name == Function::Waitall) {                                           \
@@ -568,7 +567,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
         [=](Begun now) { return peer::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), now); });   \
   }                                                                                                \
   }                                                                                                \
-  template <Scope S> GMPI_ENTRY int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {      \
+  template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     constexpr bool receives = peer::receives_short<Function::name>;                                \
     constexpr bool posts = Function::name == Function::Irecv;                                      \
     constexpr bool collects = kind_of(Function::name) == Kind::collective;                         \
@@ -759,7 +758,7 @@ template <class = void> GMPI_DEVICE void make_left(Site site) {
   }                                                                                                \
   }                                                                                                \
   namespace followed {                                                                             \
-  template <Scope S> GMPI_ENTRY int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {      \
+  template <Scope S> GMPI_DEVICE int MPI_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {     \
     static_assert(S == Scope::grid);                                                               \
     if (Function::name == Function::Recv && !peer::has_left())                                     \
       return device::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                             \
@@ -826,7 +825,7 @@ template <class = void> GMPI_NOINLINE bool leave_wait(MPI_Request *request) {
 } // namespace quick
 namespace followed {
 template <Scope S>
-GMPI_ENTRY int MPI_Wait(Site site, MPI_Request *request, MPI_Status *status) {
+GMPI_DEVICE int MPI_Wait(Site site, MPI_Request *request, MPI_Status *status) {
   static_assert(S == Scope::grid);
   return status == MPI_STATUS_IGNORE && quick::leave_wait(request)
              ? MPI_SUCCESS

@@ -86,7 +86,7 @@ GMPI_OUT_OF_LINE double ask_wtime_offset(Site site) {
 }
 
 /// MPI_Wtime from %globaltimer; the first call on a device asks the host how far apart they are.
-GMPI_DEVICE double wtime(Site site) {
+template <class> GMPI_DEVICE double wtime(Site site) {
 #ifdef GMPI_DEVICE_CPU
   (void)site;
   return ::MPI_Wtime();
@@ -100,7 +100,7 @@ GMPI_DEVICE double wtime(Site site) {
 #endif
 }
 
-template <Function F> GMPI_ENTRY int local_call(Site site, const Arguments &a) {
+template <Function F> GMPI_DEVICE int local_call(Site site, const Arguments &a) {
   if constexpr (F == Function::Comm_rank)
     return comm_number<F>(site, a, context.world_rank, 0);
   else if constexpr (F == Function::Comm_size)

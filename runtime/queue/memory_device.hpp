@@ -17,9 +17,6 @@
 #define GMPI_UNROLL
 #define GMPI_NOINLINE inline
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
-/// A template that libgmpi_cpu holds instances of (../mpi/calls_cpu.def). Of one that it might
-/// inline, a compiler that optimizes would make another.
-#define GMPI_ENTRY [[gnu::noinline]]
 #else
 #define GMPI_DEVICE __device__ __forceinline__
 #define GMPI_NO_UNROLL _Pragma("unroll 1")
@@ -30,11 +27,6 @@
 /// a file that does not call them carries none.)
 #define GMPI_NOINLINE static __device__ __noinline__
 #define GMPI_OUT_OF_LINE template <class = void> GMPI_NOINLINE
-#ifdef GMPI_CALLS_ELSEWHERE // see ../mpi/calls_cpu.hpp
-#define GMPI_ENTRY __device__ __noinline__
-#else
-#define GMPI_ENTRY GMPI_DEVICE
-#endif
 #endif
 
 /// Stands in a translated kernel that has no launch bounds: two blocks of 256 threads find room

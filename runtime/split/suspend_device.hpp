@@ -8,7 +8,8 @@
 #pragma once
 
 #include "../mpi/buffers.hpp"
-#include "../queue/call_device.hpp"
+#include "../mpi/datatypes_device.hpp"
+#include "../queue/call_result.hpp"
 #include "frame_device.hpp"
 
 namespace gmpi {

@@ -5,6 +5,7 @@
 #include "mpi_environment.hpp"
 
 #include "proxy/progress.hpp"
+#include "queue/short_device.hpp"
 
 #include <gmpi/gmpi.hpp>
 

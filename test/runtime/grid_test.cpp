@@ -4,6 +4,8 @@
 #include "cpu_run.hpp"
 #include "queue_memory.hpp"
 
+#include "queue/team_device.hpp"
+
 #include <gmpi/gmpi.hpp>
 
 #include <chrono>

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "../../launch/launch.hpp"
-#include "../../queue/local_device.hpp"
+#include "../../mpi/calls.hpp"
 #include "../../split/suspend_device.hpp"
-#if defined(GMPI_DEVICE_CPU) || defined(GMPI_CALLS_ELSEWHERE)
-#include "../../mpi/calls_cpu.hpp"
+#if !defined(GMPI_DEVICE_CPU) && !defined(GMPI_CALLS_ELSEWHERE)
+#include "../../queue/local_device.hpp"
 #endif
 
 namespace gmpi {

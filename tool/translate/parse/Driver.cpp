@@ -121,7 +121,8 @@ std::vector<std::string> outputArguments(const Options &Options, const CompilerF
   OfOutput.Input = Output;
   CompilerFlags WithRuntime = Flags;
   WithRuntime.Words.insert(WithRuntime.Words.begin(),
-                           {"-iquote", Folder.empty() ? "." : Folder.str(), "-isystem", Runtime});
+                           {"-iquote", Folder.empty() ? "." : Folder.str(), "-isystem", Runtime,
+                            "-DGMPI_CALLS_ELSEWHERE=1"});
   if (Options.Target == Device::Cpu)
     WithRuntime.Words.insert(WithRuntime.Words.begin(), {"-include", "gmpi/parse/cpu.hpp"});
   return driverArguments(OfOutput, WithRuntime, Side);
