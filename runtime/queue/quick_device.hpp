@@ -89,7 +89,9 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
   unsigned long long ticket = 0;
   if (lane == 0) {
     if (slot == no_slot) {
-      slot = detached ? 0 : acquire_slot(context);
+      slot = detached ? 0 : take_kept_slot(reserve_of<S>());
+      if (slot == no_slot)
+        slot = acquire_slot(context);
       next = next_ticket(context);
       record = context.records[slot];
     }
@@ -266,6 +268,84 @@ GMPI_DEVICE Begun wait_between_kernels(const MPI_Request *requests, std::uint32_
   return Begun::over;
 }
 
+/// Words of data beside a Reply that a lane reads by itself: as many as are under way together.
+constexpr std::uint32_t lane_reads = 12;
+/// Whether the Reply to a lane's request is all there is to it, but for what the lane itself reads.
+GMPI_DEVICE bool ends_in_lane(const Reply &reply) {
+  return is_done(reply.kind) && reply.error == MPI_SUCCESS &&
+         (reply.kind == ReplyKind::done          ? reply.bytes == 0
+          : reply.kind == ReplyKind::done_beside ? reply.bytes <= lane_reads * word_bytes
+                                                 : true);
+}
+/// Stores the data that has come with such a Reply.
+GMPI_DEVICE void store_in_lane(const Reply &reply, const std::uint64_t *from, void *to) {
+  if (reply.kind == ReplyKind::done_here)
+    store_head_data(reply, to);
+  if (reply.kind != ReplyKind::done_beside)
+    return;
+  const auto bytes = static_cast<std::int32_t>(reply.bytes);
+  std::uint64_t data[lane_reads];
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < lane_reads; ++i)
+    data[i] = static_cast<std::int32_t>(i * word_bytes) < bytes ? load_weak(from + reply_words + i)
+                                                                : 0;
+  GMPI_UNROLL
+  for (std::uint32_t i = 0; i < lane_reads; i += 2)
+    if (const auto at = static_cast<std::int32_t>(i * word_bytes); at < bytes)
+      store_pair(static_cast<unsigned char *>(to) + at, data[i], data[i + 1], bytes - at);
+}
+
+/// Waits for the first of `count` requests, 32 at most, that go by way of the proxy, a lane for
+/// each: many loads of the host's memory take no longer than one. Returns how many are over, which
+/// are given back then; the next is another's, or the general way is to go on with it. A warp,
+/// whole.
+template <Scope S>
+GMPI_NOINLINE std::uint32_t wait_for_replies(const MPI_Request *requests, std::uint32_t count) {
+  const std::uint32_t lane = lane_index();
+  const MPI_Request its = lane < count ? requests[lane] : MPI_Request(MPI_REQUEST_NULL);
+  const bool is_null = its == MPI_Request(MPI_REQUEST_NULL);
+  RequestRecord record{};
+  const bool is_own = !is_null && is_own_request(its, record) && !is_local(record.out);
+  const std::uint32_t slot = is_own ? decode_request(its).slot : 0;
+  const std::uint32_t turn = (record.turn + 1) & 0xffff;
+  const std::uint64_t *const from = context.replies + slot * reply_stride;
+  const unsigned others = __ballot_sync(whole_warp, !is_null && !is_own);
+  const std::uint32_t all = others == 0 ? 32 : __ffs(static_cast<int>(others)) - 1;
+  bool is_over = is_null || lane >= all, is_odd = false;
+  Reply reply{};
+  const unsigned long long start = nanoseconds();
+  GMPI_NO_UNROLL
+  for (unsigned turns = 0; !__all_sync(whole_warp, is_over); ++turns) {
+    if (!is_over && !is_odd) {
+      std::uint64_t head[2];
+      load_system(from, head[0], head[1]);
+      if (generation_of(head[0]) == turn && generation_of(head[1]) == turn) {
+        reply = unpack_reply_head(head);
+        is_over = ends_in_lane(reply);
+        is_odd = !is_over;
+      }
+    }
+    // (Who waits for long says so, for one.)
+    if (__any_sync(whole_warp, is_odd || is_long(turns, start)))
+      break;
+    if (lane == 0)
+      relax();
+  }
+  const unsigned left = __ballot_sync(whole_warp, !is_over);
+  std::uint32_t waited = left == 0 ? all : __ffs(static_cast<int>(left)) - 1;
+  if (waited > count)
+    waited = count;
+  const bool takes = is_own && lane < waited;
+  acquire_system();
+  if (takes) {
+    context.records[slot].turn = turn;
+    store_in_lane(reply, from, record.out);
+  }
+  __syncwarp();
+  keep_or_release_slots(context, reserve_of<S>(), takes, slot, record.serial);
+  return waited;
+}
+
 template <Function F>
 constexpr bool completes_quickly = F == Function::Wait || F == Function::Waitall;
 
@@ -293,6 +373,11 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
         break;
       }
     }
+    if (!one && count - i > 1) {
+      waited = wait_for_replies<S>(requests + i, count - i < 32 ? count - i : 32);
+      if (waited != 0)
+        continue;
+    }
     waited = 1;
     RequestRecord record;
     if (!one && requests[i] == MPI_REQUEST_NULL)
@@ -315,8 +400,8 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
       break;
     }
     __syncwarp();
-    if (lane_index() == 0)
-      release_slot(context, block.waiting.slot);
+    keep_or_release_slots(context, reserve_of<S>(), lane_index() == 0, block.waiting.slot,
+                          record.serial);
   }
   if (lane_index() == 0) {
     block.completed = static_cast<std::uint32_t>(i);

@@ -153,6 +153,15 @@ GMPI_DEVICE bool take_slot_at_once(const Context &context, SlotReserve &reserve,
   return true;
 }
 
+/// One of those that the reserve has, or no_slot.
+GMPI_DEVICE std::uint32_t take_kept_slot(SlotReserve &reserve) {
+  const std::uint32_t count = reserve.count;
+  if (count == 0)
+    return no_slot;
+  reserve.count = count - 1;
+  return reserve.of[count - 1].slot;
+}
+
 /// As release_slot(), for the lanes that have one, of which the reserve keeps those that it may. A
 /// warp, whole; `serial`: of the slot's use that is over.
 GMPI_DEVICE void keep_or_release_slots(const Context &context, SlotReserve &reserve, bool has,
