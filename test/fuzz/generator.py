@@ -191,9 +191,11 @@ class Generator(Expressions):
     def write_shared(self, context):
         self.count(context)
         value = self.expression(THREAD)
-        write = Simple("sh[threadIdx.x] = %s;" % value[0], "sh[tid] = %s" % value[1])
+        kept = self.fresh("s") # before anybody writes: it may be of what the others have written last
+        keep = Simple("unsigned %s = %s;" % (kept, value[0]), "%s = %s" % (kept, value[1]))
+        write = Simple("sh[threadIdx.x] = %s;" % kept, "sh[tid] = %s" % kept)
         last = self.meet(context) if context.control == SAME and self.has_room(context) else [self.sync()]
-        return [self.sync(), write, *last]
+        return [keep, self.sync(), write, *last]
 
     def sync(self):
         return Meeting("local", "__syncthreads();")
