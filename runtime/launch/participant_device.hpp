@@ -517,7 +517,8 @@ public:
       block.series.next = 0;
       block.series.forget();
       block.series.sharing = block.series.was_wide = false;
-      block.series.room = device::context.peer != nullptr ? gmpi::peer::Series::most : 0;
+      block.series.room = gmpi::peer::Series::most;
+      block.series.queued.extent = 0;
     }
     const std::uint32_t thread = device::thread_index(), threads = device::block_threads();
     for (std::uint32_t i = thread; i < 2 * gmpi::peer::Series::most; i += threads)

@@ -55,7 +55,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun carry() {
 /// peer::exchange_left(). Returns whether it has: then nothing is left of the call but its results.
 template <Function F> GMPI_DEVICE bool exchange_left(Site site, const Arguments &a) {
   constexpr bool one = F == Function::Wait;
-  if (returns_to_global<F>(a) || (one && wants_status(a)))
+  if (returns_to_global<F>(a) || (one && wants_status(a)) || peer::are_queued(block_state().series))
     return false;
   if (!one && a.count == 0 && peer::waited_calls() == 0) // make_left() waits for nothing
     return false;

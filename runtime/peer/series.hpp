@@ -31,7 +31,7 @@ struct LeftStatuses {
 
 /// A call that has been left.
 struct LeftCall {
-  const Comm *comm;
+  const Comm *comm; ///< null: it goes by way of the proxy (../queue/left_device.hpp)
   void *data;
   MPI_Datatype datatype;
   std::uint32_t bytes; ///< of data
@@ -44,8 +44,11 @@ struct LeftCall {
   bool announced;        ///< of a receive: the data does not come by the channel
   std::uint32_t carried; ///< bytes of it
   std::uint64_t *ring;
-  unsigned long long first; ///< its first slot
+  unsigned long long first; ///< its first slot, or its ticket
   union {
+    struct {
+      MPI_Comm comm; ///< of one by way of the proxy
+    } queued;
     struct {
       std::uint64_t head, size, after; ///< what its header says
     } sent;
@@ -135,6 +138,17 @@ struct Series {
     GMPI_HOST_DEVICE std::uint32_t sent_from(std::uint32_t now) const {
       return since == now ? sent : 0;
     }
+    /// Those that are left go by way of the proxy: what no waits and sends would say, so that no
+    /// call from kernel to kernel is left behind them.
+    GMPI_HOST_DEVICE void note_queued(std::uint32_t now) {
+      waited = queued_waits;
+      sent = queued_sends;
+      since = now;
+    }
+    GMPI_HOST_DEVICE bool are_queued(std::uint32_t now) const {
+      return since == now && waited == queued_waits && sent == queued_sends;
+    }
+    static constexpr std::uint32_t queued_waits = 1, queued_sends = 2;
     /// The wait is left of the call at that place; `by_send`: it is an MPI_Send.
     GMPI_HOST_DEVICE void add_wait(std::uint32_t now, std::uint32_t place, bool by_send) {
       const std::uint32_t bit = 1u << place;
@@ -144,8 +158,16 @@ struct Series {
     }
   } left[32]; ///< by warp
   LeftCall call[most];
-  Site site[most]; ///< of MPI_Sends and MPI_Recvs: where they stand; line 0 of the others
+  /// Of MPI_Sends and MPI_Recvs, and of what goes by way of the proxy: where they stand. Line 0 of
+  /// the others.
+  Site site[most];
   Site waits_at;   ///< where the wait stands for which they are made
+  /// What calls by way of the proxy are known to be of; extent 0: none.
+  struct {
+    MPI_Comm comm;
+    MPI_Datatype datatype;
+    std::uint32_t extent;
+  } queued;
 
   GMPI_HOST_DEVICE std::uint32_t count() const { return next - first; }
   GMPI_HOST_DEVICE std::uint32_t made_count() const { return first - last; }

@@ -33,6 +33,8 @@ GMPI_DEVICE std::uint32_t next_call() {
 }
 /// Whether there are any before that which have not been made.
 GMPI_DEVICE bool has_left() { return next_call() != block_state().series.first; }
+/// Whether those that have been left, or made last, go by way of the proxy. Behind a barrier.
+GMPI_DEVICE bool are_queued(const Series &series) { return series.call[0].comm == nullptr; }
 /// Of which of them the wait has been left, too: bits by place.
 GMPI_DEVICE std::uint32_t waited_calls() {
   const Series &series = block_state().series;
@@ -69,6 +71,37 @@ GMPI_DEVICE void make_ready(LaunchState &launch, std::uint32_t call) {
   if (launch.ready.reserved == 0 || !take_slot_at_once(context, launch.reserve, slot))
     slot.slot = 0;
   put_ready(launch, call, slot);
+}
+
+/// Has requests ready for later calls, in place of those of the last `count` before number `next`:
+/// from the reserve, whose count and slots, `spare` in each lane, have been loaded; or else as many
+/// as are at hand. A warp, whole.
+GMPI_DEVICE void refill_ready(LaunchState &launch, SlotReserve &reserve, std::uint32_t reserved,
+                              const NewSlot &spare, std::uint32_t next, std::uint32_t count) {
+  const std::uint32_t lane = lane_index();
+  NewSlot slot{of_lane(spare.slot, reserved - 1 - lane),
+               of_lane(spare.serial, reserved - 1 - lane)};
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = reserved; i < count; ++i)
+    if (lane == i && !take_slot_at_once(context, slot))
+      slot.slot = 0;
+  if (lane < count)
+    put_ready(launch, next - count + lane + ReadyRequests::most, slot);
+  if (lane == 0)
+    reserve.count = reserved > count ? reserved - count : 0;
+}
+GMPI_DEVICE void refill_ready_as_warp(LaunchState &launch, const Series &series) {
+  SlotReserve &reserve = reserve_of<Scope::grid>();
+  const std::uint32_t reserved = reserve.count;
+  const NewSlot spare = reserve.of[lane_index()];
+  __syncwarp(); // all have looked at it
+  refill_ready(launch, reserve, reserved, spare, series.next, series.count());
+}
+/// The same by one thread.
+GMPI_DEVICE void refill_ready_alone(LaunchState &launch, const Series &series) {
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < series.count(); ++i)
+    make_ready(launch, series.next - series.count() + i + ReadyRequests::most);
 }
 
 /// The request's number of call number `call`, or none_is_ready; which may be on its way.
@@ -135,24 +168,28 @@ template <Function F> GMPI_DEVICE ItsMessage message_of(const Arguments &a) {
     return {false, a.recv_buffer, a.recv_count, a.recv_datatype, a.source, a.recv_tag};
 }
 
-/// Notes a call that has been left at its place. `known`: its rank and datatype; `number`: its
-/// request's. One thread.
-GMPI_DEVICE void note_call(LeftCall &call, const Source &known, const ItsMessage &message,
-                           std::uint32_t number) {
+/// Notes what any call that has been left is. `bytes`: of its data; `number`: its request's.
+GMPI_DEVICE void note_message(LeftCall &call, const ItsMessage &message, std::uint64_t bytes,
+                              std::uint32_t number) {
   const auto request = decode_request(request_of_number(number));
-  call.comm = known.its;
   call.data = message.data;
   call.datatype = message.datatype;
-  call.bytes = static_cast<std::uint32_t>(message.bytes(known));
+  call.bytes = static_cast<std::uint32_t>(bytes);
   call.count = message.count;
   call.rank = message.rank;
   call.tag = message.tag;
-  call.context = known.context;
-  call.peer = known.peer;
   call.sends = message.sends;
   call.over = false;
   call.slot = request.slot;
   call.serial = request.serial;
+}
+/// Notes a call from kernel to kernel at its place. `known`: its rank and datatype. One thread.
+GMPI_DEVICE void note_call(LeftCall &call, const Source &known, const ItsMessage &message,
+                           std::uint32_t number) {
+  call.comm = known.its;
+  call.context = known.context;
+  call.peer = known.peer;
+  note_message(call, message, message.bytes(known), number);
 }
 
 /// What series.ready says of call number `call` whose request has this number.
@@ -169,9 +206,69 @@ GMPI_DEVICE void keep_ready(Series &series, std::uint32_t call, std::uint32_t nu
     ready_of(series, call) = ready_entry(call, number);
 }
 
-/// Notes a call, if it is one that can be left: of a predefined datatype and up to most_left, on
-/// a communicator whose messages kernels carry, as MPI wants it. Returns its request's number,
-/// cannot_be_left, or lacks_request. One thread.
+// Of calls by way of the proxy (../queue/left_device.hpp), those that only begin are left.
+
+/// What is longer is not left: what is sent has to lie beside its Attribute.
+template <Function F>
+constexpr unsigned long long most_queued = F == Function::Isend ? inline_bytes : most_left;
+
+/// Their requests: those that are ready, as ones of this device's proxy.
+GMPI_DEVICE std::uint32_t queued_number(std::uint32_t number) {
+  auto request = decode_request(request_of_number(number));
+  request.device = context.device;
+  return number_of_request(encode_request(request));
+}
+
+/// Whether such a call can be left at `place`, where the block knows what it is of.
+template <Function F>
+GMPI_DEVICE bool can_be_queued(const Series &series, const Series::Left &left, MPI_Comm comm,
+                               const ItsMessage &message, std::uint32_t place) {
+  const auto &known = series.queued;
+  return !waits_itself<F> && known.extent != 0 && known.comm == comm &&
+         known.datatype == message.datatype && message.has_tag() && message.rank >= 0 &&
+         message.count >= 0 && place < Series::most &&
+         (place == 0 || left.are_queued(series.first)) &&
+         static_cast<std::uint64_t>(message.count) * known.extent <= most_queued<F>;
+}
+
+/// Notes it there. One thread.
+GMPI_DEVICE void note_queued(Series &series, std::uint32_t place, Site site,
+                             const ItsMessage &message, std::uint32_t number) {
+  LeftCall &call = series.call[place];
+  call.comm = nullptr;
+  call.queued.comm = series.queued.comm;
+  note_message(call, message, static_cast<std::uint64_t>(message.count) * series.queued.extent,
+               number);
+  series.site[place] = site;
+}
+
+/// As note_left(), of such a call; the block remembers what it is of.
+template <Function F>
+GMPI_DEVICE std::uint32_t note_queued_left(Site site, MPI_Comm comm, const ItsMessage &message) {
+  BlockState &block = block_state();
+  Series &series = block.series;
+  const std::uint32_t call = series.next, place = series.count();
+  if (place == 0)
+    series.queued = {comm, message.datatype,
+                     static_cast<std::uint32_t>(find_datatype(message.datatype).extent)};
+  if (!can_be_queued<F>(series, series.left[thread_index() / 32], comm, message, place))
+    return cannot_be_left;
+  const std::uint32_t number = await_ready(*block.launch, call);
+  if (number == none_is_ready)
+    return lacks_request;
+  note_queued(series, place, site, message, number);
+  keep_ready(series, call, number);
+  series.next = call + 1;
+  GMPI_NO_UNROLL
+  for (Series::Left &its : series.left) {
+    its.next = series.next;
+    its.note_queued(series.first);
+  }
+  return queued_number(number);
+}
+
+/// Notes a call, if it is one that can be left: of a predefined datatype and up to most_left, as
+/// MPI wants it. Returns its request's number, cannot_be_left, or lacks_request. One thread.
 template <Function F> GMPI_DEVICE std::uint32_t note_left(Site site, const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
@@ -180,9 +277,11 @@ template <Function F> GMPI_DEVICE std::uint32_t note_left(Site site, const Argum
   if (place >= series.room)
     return cannot_be_left;
   const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
-  if (!is_source(known, a.comm, message.rank, message.datatype)) {
-    const Comm *const comm = find_comm(a.comm);
-    if (comm == nullptr || !takes<F>(*comm, a, buffers_of(F, a, message_bytes)))
+  if (context.peer == nullptr || !is_source(known, a.comm, message.rank, message.datatype)) {
+    const Comm *const comm = context.peer == nullptr ? nullptr : find_comm(a.comm);
+    if (comm == nullptr)
+      return note_queued_left<F>(site, a.comm, message);
+    if (!takes<F>(*comm, a, buffers_of(F, a, message_bytes)))
       return cannot_be_left;
     remember_source(*context.peer, *comm, message.rank, message.datatype, nullptr);
     if (!is_source(known, a.comm, message.rank, message.datatype))
@@ -293,10 +392,21 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const A
       return nobody();
     if (is_odd)
       return is_not_to_be_left;
-    if (can)
-      number = look_up_ready(*block.launch, series, call, there == whole_warp);
-    if (!can || number == none_is_ready)
+    const bool is_queued = !is_known && can_be_queued<F>(series, before, a.comm, message, place);
+    if (!can && !is_queued)
       return cannot_be_left;
+    if (!all_have_it)
+      number = look_up_ready(*block.launch, series, call, there == whole_warp);
+    if (number == none_is_ready)
+      return cannot_be_left;
+    if (is_queued) {
+      left.next = call + 1;
+      left.note_queued(first);
+      if ((there & ((1u << lane) - 1)) == 0 && series.next == call &&
+          atomicCAS(&series.next, call, call + 1) == call)
+        note_queued(series, place, site, message, number);
+      return queued_number(number);
+    }
   }
   // Each lane writes it, and sees that at its next call.
   if constexpr (waits_itself<F>) {
@@ -640,17 +750,7 @@ GMPI_DEVICE Begun make_left(State &state, Series &series, LaunchState &launch) {
     increase_relaxed_device(&state.summary.posted, __popc(receiving));
     number = add_in_flight_device(&posts.next, __popc(receiving));
   }
-  // Requests for later calls: from the reserve, or else as many as are at hand.
-  NewSlot slot{of_lane(spare.slot, reserved - 1 - lane),
-               of_lane(spare.serial, reserved - 1 - lane)};
-  GMPI_NO_UNROLL
-  for (std::uint32_t i = reserved; i < count; ++i)
-    if (lane == i && !take_slot_at_once(context, slot))
-      slot.slot = 0;
-  if (lane < count)
-    put_ready(launch, next - count + lane + ReadyRequests::most, slot);
-  if (lane == 0)
-    reserve.count = reserved > count ? reserved - count : 0;
+  refill_ready(launch, reserve, reserved, spare, next, count);
   if (receives)
     describe_post(state, *call.comm, call.rank, wanted_from(*call.comm, call.rank, call.tag),
                   call.data, call.bytes, own.match, own.offset, {call.slot, call.serial});
@@ -781,9 +881,7 @@ GMPI_DEVICE void make_one_by_one(BlockTeam team) {
   const std::uint32_t count = series.count();
   begin_one_by_one(team);
   if (team.leads()) {
-    GMPI_NO_UNROLL
-    for (std::uint32_t i = 0; i < count; ++i)
-      make_ready(*block.launch, series.next - count + i + ReadyRequests::most);
+    refill_ready_alone(*block.launch, series);
     increase_relaxed_device(&state.left, count);
     series.end();
     release_device(); // who waits for what has been sent sees that, whenever it is told

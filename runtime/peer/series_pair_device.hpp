@@ -11,9 +11,9 @@
 
 namespace gmpi::device::peer {
 
-/// Whether two calls have been left, one of each kind.
+/// Whether two calls have been left, one of each kind, from kernel to kernel.
 GMPI_DEVICE bool is_one_each_way(const Series &series) {
-  return series.count() == 2 && series.call[0].sends != series.call[1].sends;
+  return series.count() == 2 && series.call[0].sends != series.call[1].sends && !are_queued(series);
 }
 /// The same, and neither is longer than a wide one.
 GMPI_DEVICE bool is_pair(const Series &series) {

@@ -16,7 +16,8 @@ namespace gmpi::device::peer {
 /// Whether there may be such calls: the last ones that were left have been made, and none since.
 GMPI_DEVICE bool has_made() {
   const Series &series = block_state().series;
-  return series.next == series.first && series.made_count() - 1 < Series::most;
+  return series.next == series.first && series.made_count() - 1 < Series::most &&
+         !are_queued(series);
 }
 
 /// Takes hold of all, if all is usual. Returns whether it has. The block's first warp, whole; it

@@ -16,6 +16,7 @@
 #include "../peer/call_device.hpp"
 #include "../peer/series_wait_device.hpp"
 #include "alone_device.hpp"
+#include "left_device.hpp"
 #include "quick_device.hpp"
 #include "team_device.hpp"
 
@@ -628,6 +629,8 @@ template <Scope S, Function F> GMPI_DEVICE Begun begun_by_arriving(BlockState &b
 /// left. All of the block that makes the next one.
 template <class = void> GMPI_NOINLINE void make_what_was_left(BlockTeam team, Site site) {
   const gmpi::peer::Series &series = block_state().series;
+  if (peer::are_queued(series))
+    return hand_over_left(team);
   const std::uint32_t waited = peer::waited_calls();
   peer::make_series(team);
   GridTeam grid{team};

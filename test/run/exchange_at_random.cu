@@ -74,7 +74,7 @@ __device__ void look_at(const MPI_Status &status, const End &its, int *wrong) {
 
 __global__ void exchange(const Part *parts, Memory memory, MPI_Comm comm, int *wrong) {
   for (int turn = 0; turn < turns; ++turn) {
-    const Part &part = parts[turn];
+    const Part part = parts[turn]; // its own: so calls are left to the next one
     MPI_Request all[2 * most];
     MPI_Status statuses[2 * most];
     fill(part, memory);
@@ -83,57 +83,49 @@ __global__ void exchange(const Part *parts, Memory memory, MPI_Comm comm, int *w
     const int receives = part.receives, sends = part.sends;
     if (part.way == sends_first) {
       for (int m = 0; m < sends; ++m) {
-        const End &its = part.send[m];
 #pragma gmpi scope(grid)
-        MPI_Isend(memory.data[its.fixed] + its.where, its.bytes, MPI_BYTE, its.peer, its.tag, comm, &all[receives + m]);
+        MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm, &all[receives + m]);
       }
       for (int m = 0; m < receives; ++m) {
-        const End &its = part.receive[m];
 #pragma gmpi scope(grid)
-        MPI_Irecv(memory.got[its.fixed] + its.where, its.room, MPI_BYTE, its.wanted_peer, its.wanted_tag, comm, &all[m]);
+        MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
       }
 #pragma gmpi scope(grid)
       MPI_Waitall(receives + sends, all, MPI_STATUSES_IGNORE);
     } else if (part.way == blocking_sends) {
       for (int m = 0; m < receives; ++m) {
-        const End &its = part.receive[m];
 #pragma gmpi scope(grid)
-        MPI_Irecv(memory.got[its.fixed] + its.where, its.room, MPI_BYTE, its.wanted_peer, its.wanted_tag, comm, &all[m]);
+        MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
       }
       for (int m = 0; m < sends; ++m) {
-        const End &its = part.send[m];
 #pragma gmpi scope(grid)
-        MPI_Send(memory.data[its.fixed] + its.where, its.bytes, MPI_BYTE, its.peer, its.tag, comm);
+        MPI_Send(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm);
       }
 #pragma gmpi scope(grid)
       MPI_Waitall(receives, all, MPI_STATUSES_IGNORE);
     } else if (part.way == blocking_receives) {
       for (int m = 0; m < sends; ++m) {
-        const End &its = part.send[m];
 #pragma gmpi scope(grid)
-        MPI_Isend(memory.data[its.fixed] + its.where, its.bytes, MPI_BYTE, its.peer, its.tag, comm, &all[m]);
+        MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm, &all[m]);
       }
       for (int m = 0; m < receives; ++m) {
-        const End &its = part.receive[m];
         MPI_Status status;
 #pragma gmpi scope(grid)
-        MPI_Recv(memory.got[its.fixed] + its.where, its.room, MPI_BYTE, its.wanted_peer, its.wanted_tag, comm, &status);
-        look_at(status, its, wrong);
+        MPI_Recv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &status);
+        look_at(status, part.receive[m], wrong);
       }
 #pragma gmpi scope(grid)
       MPI_Waitall(sends, all, MPI_STATUSES_IGNORE);
     } else if (part.way == in_turn) {
       for (int m = 0; m < receives || m < sends; ++m) {
         if (m < receives) {
-          const End &its = part.receive[m];
 #pragma gmpi scope(grid)
-          MPI_Irecv(memory.got[its.fixed] + its.where, its.room, MPI_BYTE, its.wanted_peer, its.wanted_tag, comm,
+          MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm,
                     &all[m]);
         }
         if (m < sends) {
-          const End &its = part.send[m];
 #pragma gmpi scope(grid)
-          MPI_Isend(memory.data[its.fixed] + its.where, its.bytes, MPI_BYTE, its.peer, its.tag, comm,
+          MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm,
                     &all[receives + m]);
         }
       }
@@ -143,14 +135,12 @@ __global__ void exchange(const Part *parts, Memory memory, MPI_Comm comm, int *w
         look_at(statuses[m], part.receive[m], wrong);
     } else {
       for (int m = 0; m < receives; ++m) {
-        const End &its = part.receive[m];
 #pragma gmpi scope(grid)
-        MPI_Irecv(memory.got[its.fixed] + its.where, its.room, MPI_BYTE, its.wanted_peer, its.wanted_tag, comm, &all[m]);
+        MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
       }
       for (int m = 0; m < sends; ++m) {
-        const End &its = part.send[m];
 #pragma gmpi scope(grid)
-        MPI_Isend(memory.data[its.fixed] + its.where, its.bytes, MPI_BYTE, its.peer, its.tag, comm, &all[receives + m]);
+        MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm, &all[receives + m]);
       }
       if (part.way == at_once) {
 #pragma gmpi scope(grid)

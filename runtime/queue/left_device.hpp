@@ -1,0 +1,179 @@
+// Nonblocking calls of a grid by way of the proxy that its blocks have left to the next one: its
+// block hands them over all at once, a lane of its first warp for each.
+//
+// Invariant: as of ../peer/series_device.hpp, which notes them: all of a series go by way of the
+// proxy, or none. What a call sends fits beside its Attribute, and lies in global memory. Each has
+// its request already, one that the launch had ready; from here on that is as any other.
+#pragma once
+
+#include "quick_device.hpp"
+
+namespace gmpi::device {
+
+using gmpi::peer::LeftCall;
+using gmpi::peer::Series;
+
+/// Data that a lane writes beside its Attribute by itself.
+constexpr std::uint32_t lane_left_pairs = 6;
+
+/// What the call's Attribute says. `record`: its slot's.
+template <Function F>
+GMPI_DEVICE void pack_left(const LeftCall &call, Site site, const RequestRecord &record,
+                           std::uint64_t *contents) {
+  Arguments a{};
+  a.comm = call.queued.comm;
+  Attribute attribute = make_attribute(F, Scope::grid, site);
+  attribute.inline_in = true;
+  attribute.slot = call.slot;
+  attribute.serial = record.serial;
+  attribute.turn = record.turn;
+  attribute.beside = reply_data_bytes;
+  if constexpr (F == Function::Isend) {
+    attribute.in_bytes = call.bytes;
+    attribute.tagged = call.bytes != 0 && call.bytes <= tagged_bytes;
+    a.send_buffer = call.data;
+    a.send_count = call.count;
+    a.send_datatype = call.datatype;
+    a.dest = call.rank;
+    a.send_tag = call.tag;
+  } else {
+    attribute.direct_out = is_direct<F>(call.data, call.bytes);
+    a.recv_buffer = call.data;
+    a.recv_count = call.count;
+    a.recv_datatype = call.datatype;
+    a.source = call.rank;
+    a.recv_tag = call.tag;
+  }
+  pack_call(F, site, a, contents);
+  pack_head(attribute, contents);
+}
+
+/// Hands a call over by its ticket, call.first. Its data is beside its Attribute, or will be with
+/// that one's generation. One thread.
+GMPI_DEVICE void hand_over(const LeftCall &call, Site site, const RequestRecord &record) {
+  std::uint64_t contents[attribute_words] = {};
+  call.sends ? pack_left<Function::Isend>(call, site, record, contents)
+             : pack_left<Function::Irecv>(call, site, record, contents);
+  RequestRecord &its = context.records[call.slot];
+  its.out = call.sends ? nullptr : call.data;
+  its.expected = call.sends ? 0 : expected_beside(call.data, call.bytes);
+  const std::uint32_t generation = ring_generation(call.first);
+  std::uint64_t *const words = context.ring + call.first % ring_slots * attribute_words;
+  GMPI_UNROLL
+  for (int i = 0; i < attribute_words; i += 2)
+    store_system(words + i, tag_word(contents[i], generation),
+                 tag_word(contents[i + 1], generation));
+}
+
+/// Hands all over but those of series.to_share, whose data is to be copied first. The block's first
+/// warp, whole.
+GMPI_NOINLINE void hand_over_as_warp() {
+  BlockState &block = block_state();
+  Series &series = block.series;
+  const std::uint32_t lane = lane_index(), count = series.count();
+  LeftCall &call = series.call[lane];
+  const bool is_one = lane < count;
+  // All of these need nothing of each other.
+  NextTicket next{};
+  if (lane == 0)
+    next = {load_relaxed_device(&context.ring_state->consumed),
+            add_relaxed_device(&context.ring_state->ticket, count)};
+  RequestRecord record{};
+  if (is_one)
+    record = context.records[call.slot];
+  const auto bytes = static_cast<std::int32_t>(is_one && call.sends ? call.bytes : 0);
+  const bool by_lane = bytes <= static_cast<std::int32_t>(lane_left_pairs) * pair_bytes &&
+                       is_in_words(call.data, static_cast<std::uint32_t>(bytes));
+  DataPair pairs[lane_left_pairs];
+  GMPI_UNROLL
+  for (std::int32_t k = 0; k < static_cast<std::int32_t>(lane_left_pairs); ++k)
+    if (by_lane && k * pair_bytes < bytes)
+      pairs[k] = DataPair::load_words(
+          static_cast<const unsigned char *>(call.data) + k * pair_bytes, bytes - k * pair_bytes);
+  const bool is_direct_out =
+      is_one && !call.sends && is_direct<Function::Irecv>(call.data, call.bytes);
+  if (is_direct_out)
+    release_system(); // MPI's stores come after those of these threads
+  if (lane == 0)
+    await_room_here(context, {next.consumed, next.ticket + count - 1});
+  const unsigned long long ticket = of_lane(next.ticket, 0) + lane;
+  const bool shares = bytes > static_cast<std::int32_t>(tagged_bytes);
+  const unsigned to_share = __ballot_sync(whole_warp, shares);
+  if (is_one)
+    call.first = ticket;
+  if (lane == 0)
+    series.to_share = to_share;
+  GMPI_UNROLL
+  for (std::int32_t k = 0; k < static_cast<std::int32_t>(lane_left_pairs); ++k)
+    if (by_lane && k * pair_bytes < bytes)
+      pairs[k].store(reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket)) + 2 * k,
+                     ring_generation(ticket));
+  if (is_one && !shares)
+    hand_over(call, series.site[lane], record);
+  __syncwarp();
+  GMPI_NO_UNROLL
+  for (unsigned those = __ballot_sync(whole_warp, bytes != 0 && !by_lane && !shares);
+       those != 0; those &= those - 1) {
+    const LeftCall &its = series.call[__ffs(static_cast<int>(those)) - 1];
+    write_data(context, its.first, its.data, static_cast<std::int32_t>(its.bytes),
+               static_cast<std::int32_t>(lane), 32);
+  }
+}
+
+/// The same by one thread, where some of the block's have left.
+GMPI_NOINLINE void hand_over_alone() {
+  Series &series = block_state().series;
+  series.to_share = 0;
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < series.count(); ++i) {
+    LeftCall &call = series.call[i];
+    const std::uint32_t bytes = call.sends ? call.bytes : 0;
+    call.first = take_ticket(context);
+    if (bytes <= tagged_bytes)
+      write_data(context, call.first, call.data, static_cast<std::int32_t>(bytes), 0, 1);
+    else
+      copy_share(ring_payload(context, call.first), call.data, bytes, 0, 1);
+    if (bytes > tagged_bytes || !call.sends)
+      release_system();
+    hand_over(call, series.site[i], context.records[call.slot]);
+  }
+}
+
+/// Hands the calls that have been left over to the proxy, in their order. All of the block that
+/// makes the next one.
+template <class = void> GMPI_NOINLINE void hand_over_left(BlockTeam team) {
+  BlockState &block = BlockTeam::block();
+  Series &series = block.series;
+  const bool by_warp = BlockTeam::has_warp();
+  if (by_warp ? thread_index() < 32 : team.leads())
+    by_warp ? hand_over_as_warp() : hand_over_alone();
+  team.sync();
+  const std::uint32_t shared = series.to_share;
+  if (shared != 0) {
+    GMPI_NO_UNROLL
+    for (std::uint32_t those = shared; those != 0; those &= those - 1) {
+      const LeftCall &call = series.call[__ffs(static_cast<int>(those)) - 1];
+      copy_share(ring_payload(context, call.first), call.data, call.bytes, thread_index(),
+                 block_threads());
+    }
+    team.sync();
+    if (team.leads()) {
+      release_system();
+      GMPI_NO_UNROLL
+      for (std::uint32_t those = shared; those != 0; those &= those - 1) {
+        const std::uint32_t i = __ffs(static_cast<int>(those)) - 1;
+        hand_over(series.call[i], series.site[i], context.records[series.call[i].slot]);
+      }
+    }
+    team.sync();
+  }
+  if (by_warp && thread_index() < 32)
+    peer::refill_ready_as_warp(*block.launch, series);
+  else if (!by_warp && team.leads())
+    peer::refill_ready_alone(*block.launch, series);
+  if (team.leads())
+    series.forget();
+  team.sync();
+}
+
+} // namespace gmpi::device
