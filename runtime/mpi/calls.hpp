@@ -1,7 +1,8 @@
-// MPI's functions as kernels call them, declared: device::MPI_Send<Scope::grid>(site, ...) and so on.
-// calls_device.hpp and ../queue/local_device.hpp define them, in each translated file for GPUs. Files
-// for the cpu device need no more than this: libgmpi_cpu holds what they call (calls_cpu.def). Nor
-// does, with GMPI_CALLS_ELSEWHERE, who wants to know whether a file compiles, and does not link it.
+// MPI's functions as kernels call them, declared: device::MPI_Send<Scope::grid>(site, ...) and so
+// on. calls_device.hpp and ../queue/local_device.hpp define them, in each translated file for GPUs.
+// Files for the cpu device need no more than this: libgmpi_cpu holds what they call
+// (calls_cpu.def). Nor does, with GMPI_CALLS_ELSEWHERE, who wants to know whether a file compiles,
+// and does not link it.
 #pragma once
 
 #include "../queue/scope.hpp"
@@ -48,8 +49,8 @@ template <Function F> GMPI_DECLARED int local_call(Site site, const Arguments &a
 /// MPI_Wtime: in seconds, as the host's.
 template <class = void> GMPI_DECLARED double wtime(Site site);
 
-/// Makes what a grid has left to the next call, which is not sure to come at once, or does not do so
-/// itself.
+/// Makes what a grid has left to the next call, which is not sure to come at once, or does not do
+/// so itself.
 template <class = void> GMPI_DECLARED void make_left(Site site);
 
 } // namespace gmpi::device

@@ -205,16 +205,24 @@ template <Scope S> GMPI_DEVICE Begun move_together(Begun begun) {
 template <Function F, Scope S> GMPI_DEVICE Begun work_together(Site site, const Arguments &a) {
   using Team = std::conditional_t<S == Scope::grid, GridTeam, BlockTeam>;
   const Team team{BlockTeam{thread_index() == 0}};
-  const bool copies = block_state().peer.work.kind == gmpi::peer::WorkKind::copies;
-  const auto completed = static_cast<int>(block_state().completed);
-  if (copies)
+  const gmpi::peer::WorkKind kind = block_state().peer.work.kind;
+  auto completed = static_cast<int>(block_state().completed);
+  if (kind == gmpi::peer::WorkKind::copies)
     peer::make_copies(team);
+  else if (kind == gmpi::peer::WorkKind::reply)
+    read_moving();
   else
     peer::do_work(team);
   Begun begun = Begun::over;
   if (thread_index() < 32) {
-    if (copies)
+    if (kind == gmpi::peer::WorkKind::copies)
       peer::end_copies(*context.peer);
+    if (kind == gmpi::peer::WorkKind::reply) {
+      const std::uint32_t slot = block_state().waiting.slot;
+      keep_or_release_slots(context, reserve_of<S>(), lane_index() == 0, slot,
+                            context.records[slot].serial);
+      ++completed;
+    }
     begun = go_on_completing<F, S>(site, a, completed);
   }
   return tell_all(begun);

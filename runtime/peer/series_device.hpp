@@ -65,11 +65,14 @@ GMPI_DEVICE void put_ready(LaunchState &launch, std::uint32_t call, const NewSlo
   store_relaxed_device(&launch.ready.place[call % ReadyRequests::most],
                        number | static_cast<unsigned long long>(call / ReadyRequests::most) << 32);
 }
-/// The same of a slot that it takes.
+/// The same of a slot that it takes, if there is a free one.
 GMPI_DEVICE void make_ready(LaunchState &launch, std::uint32_t call) {
   NewSlot slot{};
-  if (launch.ready.reserved == 0 || !take_slot_at_once(context, launch.reserve, slot))
-    slot.slot = 0;
+  if (launch.ready.reserved != 0 && !take_slot_at_once(context, reserve_of<Scope::grid>(), slot)) {
+    const std::uint32_t found = try_acquire_slot(context);
+    if (found != no_slot)
+      slot = {found, context.records[found].serial};
+  }
   put_ready(launch, call, slot);
 }
 
@@ -208,9 +211,10 @@ GMPI_DEVICE void keep_ready(Series &series, std::uint32_t call, std::uint32_t nu
 
 // Of calls by way of the proxy (../queue/left_device.hpp), those that only begin are left.
 
-/// What is longer is not left: what is sent has to lie beside its Attribute.
+/// What is longer is not left: what is sent goes with its Attribute, in words with its generation.
+/// (Six of 32 KiB each way, handed over at once, took 225 us, and one behind the other 186.)
 template <Function F>
-constexpr unsigned long long most_queued = F == Function::Isend ? inline_bytes : most_left;
+constexpr unsigned long long most_queued = F == Function::Isend ? tagged_bytes : most_left;
 
 /// Their requests: those that are ready, as ones of this device's proxy.
 GMPI_DEVICE std::uint32_t queued_number(std::uint32_t number) {

@@ -2,8 +2,9 @@
 // block hands them over all at once, a lane of its first warp for each.
 //
 // Invariant: as of ../peer/series_device.hpp, which notes them: all of a series go by way of the
-// proxy, or none. What a call sends fits beside its Attribute, and lies in global memory. Each has
-// its request already, one that the launch had ready; from here on that is as any other.
+// proxy, or none. What a call sends goes with its Attribute, in words with its generation, and lies
+// in global memory. Each has its request already, one that the launch had ready; from here on that
+// is as any other.
 #pragma once
 
 #include "quick_device.hpp"
@@ -30,7 +31,7 @@ GMPI_DEVICE void pack_left(const LeftCall &call, Site site, const RequestRecord 
   attribute.beside = reply_data_bytes;
   if constexpr (F == Function::Isend) {
     attribute.in_bytes = call.bytes;
-    attribute.tagged = call.bytes != 0 && call.bytes <= tagged_bytes;
+    attribute.tagged = call.bytes != 0;
     a.send_buffer = call.data;
     a.send_count = call.count;
     a.send_datatype = call.datatype;
@@ -65,9 +66,8 @@ GMPI_DEVICE void hand_over(const LeftCall &call, Site site, const RequestRecord 
                  tag_word(contents[i + 1], generation));
 }
 
-/// Hands all over but those of series.to_share, whose data is to be copied first. The block's first
-/// warp, whole.
-GMPI_NOINLINE void hand_over_as_warp() {
+/// Hands all over. The block's first warp, whole.
+GMPI_OUT_OF_LINE void hand_over_as_warp() {
   BlockState &block = block_state();
   Series &series = block.series;
   const std::uint32_t lane = lane_index(), count = series.count();
@@ -97,23 +97,19 @@ GMPI_NOINLINE void hand_over_as_warp() {
   if (lane == 0)
     await_room_here(context, {next.consumed, next.ticket + count - 1});
   const unsigned long long ticket = of_lane(next.ticket, 0) + lane;
-  const bool shares = bytes > static_cast<std::int32_t>(tagged_bytes);
-  const unsigned to_share = __ballot_sync(whole_warp, shares);
   if (is_one)
     call.first = ticket;
-  if (lane == 0)
-    series.to_share = to_share;
   GMPI_UNROLL
   for (std::int32_t k = 0; k < static_cast<std::int32_t>(lane_left_pairs); ++k)
     if (by_lane && k * pair_bytes < bytes)
       pairs[k].store(reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket)) + 2 * k,
                      ring_generation(ticket));
-  if (is_one && !shares)
+  if (is_one)
     hand_over(call, series.site[lane], record);
   __syncwarp();
   GMPI_NO_UNROLL
-  for (unsigned those = __ballot_sync(whole_warp, bytes != 0 && !by_lane && !shares);
-       those != 0; those &= those - 1) {
+  for (unsigned those = __ballot_sync(whole_warp, bytes != 0 && !by_lane); those != 0;
+       those &= those - 1) {
     const LeftCall &its = series.call[__ffs(static_cast<int>(those)) - 1];
     write_data(context, its.first, its.data, static_cast<std::int32_t>(its.bytes),
                static_cast<std::int32_t>(lane), 32);
@@ -121,19 +117,15 @@ GMPI_NOINLINE void hand_over_as_warp() {
 }
 
 /// The same by one thread, where some of the block's have left.
-GMPI_NOINLINE void hand_over_alone() {
+GMPI_OUT_OF_LINE void hand_over_alone() {
   Series &series = block_state().series;
-  series.to_share = 0;
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < series.count(); ++i) {
     LeftCall &call = series.call[i];
     const std::uint32_t bytes = call.sends ? call.bytes : 0;
     call.first = take_ticket(context);
-    if (bytes <= tagged_bytes)
-      write_data(context, call.first, call.data, static_cast<std::int32_t>(bytes), 0, 1);
-    else
-      copy_share(ring_payload(context, call.first), call.data, bytes, 0, 1);
-    if (bytes > tagged_bytes || !call.sends)
+    write_data(context, call.first, call.data, static_cast<std::int32_t>(bytes), 0, 1);
+    if (!call.sends)
       release_system();
     hand_over(call, series.site[i], context.records[call.slot]);
   }
@@ -141,36 +133,19 @@ GMPI_NOINLINE void hand_over_alone() {
 
 /// Hands the calls that have been left over to the proxy, in their order. All of the block that
 /// makes the next one.
-template <class = void> GMPI_NOINLINE void hand_over_left(BlockTeam team) {
+GMPI_OUT_OF_LINE void hand_over_left(BlockTeam team) {
   BlockState &block = BlockTeam::block();
   Series &series = block.series;
-  const bool by_warp = BlockTeam::has_warp();
-  if (by_warp ? thread_index() < 32 : team.leads())
-    by_warp ? hand_over_as_warp() : hand_over_alone();
-  team.sync();
-  const std::uint32_t shared = series.to_share;
-  if (shared != 0) {
-    GMPI_NO_UNROLL
-    for (std::uint32_t those = shared; those != 0; those &= those - 1) {
-      const LeftCall &call = series.call[__ffs(static_cast<int>(those)) - 1];
-      copy_share(ring_payload(context, call.first), call.data, call.bytes, thread_index(),
-                 block_threads());
+  if (BlockTeam::has_warp()) {
+    if (thread_index() < 32) {
+      hand_over_as_warp();
+      peer::refill_ready_as_warp(*block.launch, series);
     }
-    team.sync();
-    if (team.leads()) {
-      release_system();
-      GMPI_NO_UNROLL
-      for (std::uint32_t those = shared; those != 0; those &= those - 1) {
-        const std::uint32_t i = __ffs(static_cast<int>(those)) - 1;
-        hand_over(series.call[i], series.site[i], context.records[series.call[i].slot]);
-      }
-    }
-    team.sync();
-  }
-  if (by_warp && thread_index() < 32)
-    peer::refill_ready_as_warp(*block.launch, series);
-  else if (!by_warp && team.leads())
+  } else if (team.leads()) {
+    hand_over_alone();
     peer::refill_ready_alone(*block.launch, series);
+  }
+  team.sync();
   if (team.leads())
     series.forget();
   team.sync();

@@ -196,9 +196,9 @@ GMPI_DEVICE void read_sixteens(unsigned char *to, const uint4 *from, std::uint32
   }
 }
 
-/// All of the block read the data that has come with a Reply. Returns how far the call has come
-/// then: over, or answered.
-template <Scope S> GMPI_DEVICE Begun read_together() {
+/// All of the block read the data that has come with a Reply, as block.moving says. They have met
+/// when it returns.
+GMPI_DEVICE void read_moving() {
   const Moving moving = block_state().moving;
   if (is_in_words(moving.to, moving.bytes))
     read_sixteens(static_cast<unsigned char *>(moving.to), static_cast<const uint4 *>(moving.from),
@@ -206,9 +206,14 @@ template <Scope S> GMPI_DEVICE Begun read_together() {
   else
     copy_share(moving.to, moving.from, moving.bytes, thread_index(), block_threads());
   __syncthreads();
+}
+/// The same, and a call ends with it. Returns how far it has come then: over, or answered.
+template <Scope S> GMPI_DEVICE Begun read_together() {
+  const Begun then = block_state().moving.then;
+  read_moving();
   if (thread_index() == 0)
     end_answered<S>(block_state().waiting.slot);
-  return moving.then;
+  return then;
 }
 
 // --- requests ---
@@ -270,29 +275,49 @@ GMPI_DEVICE Begun wait_between_kernels(const MPI_Request *requests, std::uint32_
 
 /// Words of data beside a Reply that a lane reads by itself: as many as are under way together.
 constexpr std::uint32_t lane_reads = 12;
-/// Whether the Reply to a lane's request is all there is to it, but for what the lane itself reads.
+/// Whether the Reply to a lane's request is all there is to it, but for data beside it.
 GMPI_DEVICE bool ends_in_lane(const Reply &reply) {
   return is_done(reply.kind) && reply.error == MPI_SUCCESS &&
-         (reply.kind == ReplyKind::done          ? reply.bytes == 0
-          : reply.kind == ReplyKind::done_beside ? reply.bytes <= lane_reads * word_bytes
-                                                 : true);
+         (reply.kind != ReplyKind::done || reply.bytes == 0);
 }
-/// Stores the data that has come with such a Reply.
+/// Whether the lane itself is to read that.
+GMPI_DEVICE bool reads_in_lane(const Reply &reply) {
+  return reply.kind == ReplyKind::done_beside && reply.bytes <= lane_reads * word_bytes;
+}
+/// Stores the data that has come with such a Reply, but for what all of the warp are to read.
 GMPI_DEVICE void store_in_lane(const Reply &reply, const std::uint64_t *from, void *to) {
   if (reply.kind == ReplyKind::done_here)
     store_head_data(reply, to);
-  if (reply.kind != ReplyKind::done_beside)
+  if (!reads_in_lane(reply))
     return;
   const auto bytes = static_cast<std::int32_t>(reply.bytes);
   std::uint64_t data[lane_reads];
   GMPI_UNROLL
   for (std::uint32_t i = 0; i < lane_reads; ++i)
-    data[i] = static_cast<std::int32_t>(i * word_bytes) < bytes ? load_weak(from + reply_words + i)
-                                                                : 0;
+    data[i] =
+        static_cast<std::int32_t>(i * word_bytes) < bytes ? load_weak(from + reply_words + i) : 0;
   GMPI_UNROLL
   for (std::uint32_t i = 0; i < lane_reads; i += 2)
     if (const auto at = static_cast<std::int32_t>(i * word_bytes); at < bytes)
       store_pair(static_cast<unsigned char *>(to) + at, data[i], data[i + 1], bytes - at);
+}
+
+/// All of a warp do, of a Reply whose words are at `from`.
+GMPI_DEVICE void read_as_warp(const std::uint64_t *from, std::uint32_t bytes, unsigned char *to) {
+  constexpr std::uint32_t rounds = Found::rounds;
+  const std::uint32_t lane = lane_index(), pairs = Found::pairs_for(bytes) - Found::reply_pairs;
+  std::uint64_t a[rounds], b[rounds];
+  GMPI_UNROLL
+  for (std::uint32_t k = 0; k < rounds; ++k)
+    if (const std::uint32_t p = lane + 32 * k; p < pairs) {
+      a[k] = load_weak(from + reply_words + 2 * p);
+      b[k] = load_weak(from + reply_words + 2 * p + 1);
+    }
+  GMPI_UNROLL
+  for (std::uint32_t k = 0; k < rounds; ++k)
+    if (const std::uint32_t p = lane + 32 * k; p < pairs)
+      store_pair(to + p * pair_bytes, a[k], b[k],
+                 static_cast<std::int32_t>(bytes) - static_cast<std::int32_t>(p) * pair_bytes);
 }
 
 /// Waits for the first of `count` requests, 32 at most, that go by way of the proxy, a lane for
@@ -341,6 +366,14 @@ GMPI_NOINLINE std::uint32_t wait_for_replies(const MPI_Request *requests, std::u
     context.records[slot].turn = turn;
     store_in_lane(reply, from, record.out);
   }
+  const bool is_beside = takes && reply.kind == ReplyKind::done_beside && !reads_in_lane(reply);
+  GMPI_NO_UNROLL
+  for (unsigned those = __ballot_sync(whole_warp, is_beside); those != 0; those &= those - 1) {
+    const std::uint32_t i = __ffs(static_cast<int>(those)) - 1;
+    read_as_warp(peer::pointer_of_lane(from, i),
+                 of_lane(static_cast<std::uint32_t>(reply.bytes), i),
+                 static_cast<unsigned char *>(peer::pointer_of_lane(record.out, i)));
+  }
   __syncwarp();
   keep_or_release_slots(context, reserve_of<S>(), takes, slot, record.serial);
   return waited;
@@ -350,7 +383,8 @@ template <Function F>
 constexpr bool completes_quickly = F == Function::Wait || F == Function::Waitall;
 
 /// Waits for requests, from number `i` on, as long as that is all there is to it; block.completed
-/// counts them.
+/// counts them. Returns answered; working, where all of the block are to do block.peer.work before
+/// it goes on; or replied, or elsewhere, where the general way does.
 template <Function F, Scope S>
 GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
   BlockState &block = block_state();
@@ -395,11 +429,14 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
                        site,
                        record.out};
     __syncwarp();
-    if (await_reply<S>(block.waiting, false) == Begun::replied) {
-      begun = Begun::replied;
+    const Begun now = await_reply<S>(block.waiting, !one);
+    __syncwarp();
+    if (now == Begun::replied || now == Begun::reading) {
+      if (lane_index() == 0)
+        block.peer.work.kind = gmpi::peer::WorkKind::reply;
+      begun = now == Begun::reading ? Begun::working : now;
       break;
     }
-    __syncwarp();
     keep_or_release_slots(context, reserve_of<S>(), lane_index() == 0, block.waiting.slot,
                           record.serial);
   }
