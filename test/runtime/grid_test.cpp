@@ -34,12 +34,14 @@ public:
   std::vector<unsigned char> incoming = std::vector<unsigned char>(staged); ///< from send calls
   std::vector<unsigned char> beside;                                        ///< the last such data
   std::vector<Attribute> calls;
+  std::vector<std::vector<unsigned char>> sent; ///< by MPI_Isends
   int leaves = 0;
 
   FakeProxy() {
     memory.context.payload = payload_.data();
     memory.context.world = MPI_COMM_WORLD;
     memory.context.self = MPI_COMM_SELF;
+    memory.context.tag_upper_bound = 99;
     memory.context.wtime_offset = &wtime_offset_;
     std::uint32_t place = datatype_hash(MPI_BYTE); // needed where handles do not tell the size
     memory.context.datatypes[place] = {MPI_BYTE, 1, 1, {}};
@@ -112,6 +114,8 @@ private:
     if (attribute.function == Function::Ssend && !attribute.inline_in) {
       sending_[slot] = number;
       answer(slot, {ReplyKind::copy_in, 0, attribute.in_bytes, incoming.data(), 0, 0, 0, 0, {}});
+    } else if (kind_of(attribute.function) == Kind::nonblocking) {
+      answer_request(attribute);
     } else if (attribute.function == Function::Recv && bytes > inline_bytes) {
       answer(slot, {ReplyKind::copy_out_last, number, bytes, outgoing.data(), 0, 7, 8, bytes, {}});
     } else if (attribute.function == Function::Recv && bytes <= attribute.beside) {
@@ -123,6 +127,22 @@ private:
     } else {
       answer(slot, {ReplyKind::done, number, 0, nullptr, 0, 7, 8, 0, {}});
     }
+  }
+
+  /// Requests are done at once, and what is received is whole, however it comes. The longest data of
+  /// a send is the last that is seen.
+  void answer_request(const Attribute &attribute) {
+    const bool receives = attribute.function == Function::Irecv;
+    const std::uint64_t bytes = receives ? attribute.arguments.recv_count : 0;
+    Reply reply{ReplyKind::done, MPI_SUCCESS, bytes, nullptr, 0, 7, 8, bytes, {}};
+    const bool is_beside = bytes != 0 && bytes <= attribute.beside;
+    if (is_beside)
+      reply.kind = ReplyKind::done_beside;
+    else if (bytes != 0)
+      std::memcpy(&payload_[std::size_t(attribute.slot) * inline_bytes], outgoing.data(), bytes);
+    if (!receives)
+      sent.emplace_back(beside.begin(), beside.begin() + std::ptrdiff_t(attribute.in_bytes));
+    answer(attribute.slot, reply, is_beside ? outgoing.data() : nullptr);
   }
 
   void answer(std::uint32_t slot, const Reply &reply, const void *data = nullptr) {
@@ -428,6 +448,79 @@ TEST_F(Grid, data_beside_the_attribute) {
 }
 
 /// A local variable is received in every thread, in one part or in several.
+/// Nonblocking calls that are left to a wait: the blocks meet once for all of them, and the proxy
+/// gets them in their order, each with its data and place. Also where threads have left the blocks,
+/// and where one of them is too long to be left.
+TEST_F(Grid, calls_left_to_a_wait) {
+  constexpr int count = 7, turns = 4, stride = 8192;
+  constexpr int lengths[count] = {0, 8, 71, 72, 100, 1400, 6000}; // of a Reply's, and of an Attribute's ways
+  for (const bool some_left : {false, true})
+    for (const int longest : {0, int(tagged_bytes) + 1}) {
+      proxy.calls.clear();
+      proxy.sent.clear();
+      proxy.run({3, 70}, [=, device = device.data, wrong = wrong.data] {
+        if (some_left && threadIdx.x == 40)
+          return;
+        unsigned char *const data = device, *const got = device + stride * (count + 1);
+        for (int turn = 0; turn < turns; ++turn) {
+          if (block_number() == 0 && threadIdx.x == 0)
+            for (int i = 0; i < stride * (count + 1); ++i) {
+              data[i] = static_cast<unsigned char>(i + turn);
+              got[i] = 99;
+            }
+          grid_barrier();
+          const std::uint32_t round = device::block_state().round;
+          MPI_Request all[2 * count + 1];
+          for (unsigned i = 0; i < count; ++i)
+            grid::followed::MPI_Irecv({1, 10 + i}, got + i * stride, lengths[i], MPI_BYTE, 1, int(i),
+                                      MPI_COMM_WORLD, &all[i]);
+          for (unsigned i = 0; i < count; ++i)
+            grid::followed::MPI_Isend({1, 20 + i}, data + i * stride, lengths[i], MPI_BYTE, 1, int(i),
+                                      MPI_COMM_WORLD, &all[count + i]);
+          all[2 * count] = MPI_REQUEST_NULL;
+          if (longest != 0)
+            grid::followed::MPI_Isend({1, 20 + count}, data, longest, MPI_BYTE, 1, 9, MPI_COMM_WORLD,
+                                      &all[2 * count]);
+          grid::MPI_Waitall(site, 2 * count + 1, all, MPI_STATUSES_IGNORE);
+          // (The first time the launch gets its requests; a longer one is made by itself.)
+          const std::uint32_t met = device::block_state().round - round;
+          if (!some_left && threadIdx.x == 0 && turn > 1 && met != (longest == 0 ? 1u : 3u))
+            atomicAdd(wrong, 1);
+          for (const MPI_Request request : all)
+            if (request != MPI_REQUEST_NULL)
+              atomicAdd(wrong, 1);
+          if (threadIdx.x == 0)
+            for (int i = 0; i < count; ++i)
+              for (int k = 0; k <= lengths[i]; ++k)
+                if (got[i * stride + k] != (k < lengths[i] ? static_cast<unsigned char>(k * 13 + k / 255) : 99))
+                  atomicAdd(wrong, 1);
+          grid_barrier();
+        }
+      });
+      std::size_t sends = 0, all = 0;
+      for (const Attribute &call : proxy.calls) {
+        if (kind_of(call.function) != Kind::nonblocking)
+          continue;
+        const unsigned place = unsigned(all++ % (2 * count + (longest != 0)));
+        const bool receives = place < count;
+        EXPECT_EQ(call.function, receives ? Function::Irecv : Function::Isend);
+        EXPECT_EQ(call.site.line, receives ? 10 + place : 20 + place - count);
+        EXPECT_EQ(call.scope, Scope::grid);
+        EXPECT_EQ(call.launch, launch_index);
+        if (receives)
+          continue;
+        const int turn = int(sends / (count + (longest != 0))), i = int(place) - count;
+        const int from = i < count ? i * stride : 0;
+        ASSERT_LT(sends, proxy.sent.size());
+        const std::vector<unsigned char> &data = proxy.sent[sends++];
+        ASSERT_EQ(data.size(), std::size_t(i < count ? lengths[i] : longest));
+        for (std::size_t k = 0; k < data.size(); ++k)
+          ASSERT_EQ(data[k], static_cast<unsigned char>(from + int(k) + turn));
+      }
+      EXPECT_EQ(all, std::size_t(turns) * (2 * count + (longest != 0)));
+    }
+}
+
 TEST_F(Grid, deliver_to_locals) {
   proxy.run({3, 20}, [=, expected = proxy.outgoing.data(), wrong = wrong.data] {
     if (threadIdx.x % 5 == 1)
