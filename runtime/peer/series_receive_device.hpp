@@ -171,6 +171,27 @@ GMPI_DEVICE bool take_front(State &state, LeftCall &call, const FoundMessage &fo
   return false;
 }
 
+/// Turns of receive_left() between two times that it asks this:
+constexpr unsigned between_looks = 16;
+/// whether a message that is to be stored, `lands` in this lane, comes through the channels
+/// instead: who sends it has not mapped where it belongs, and may have written all of it. `at`: how
+/// far they have been read. A warp, whole.
+GMPI_DEVICE bool come_by_channels(const LeftCall &call, bool lands, const Position &at) {
+  bool comes = false;
+  if (lands) {
+    FrontOfMessage front, owned;
+    front.load(call.received.rings[0], at.common);
+    owned.load(call.received.rings[1], at.owned);
+    const bool by_owned = owned.has_come(owned_channel(call.peer), at.owned, at);
+    if (by_owned)
+      front = owned;
+    comes = (by_owned || front.has_come(call.peer, at.common, at)) &&
+            unpack_header(front.packets[0].data(), front.packets[1].data(), 0).kind ==
+                MessageKind::data;
+  }
+  return __any_sync(whole_warp, comes) != 0;
+}
+
 /// When receive_left() has waited in vain for a while: its `shares`.
 struct Pause {
   static constexpr unsigned patient = 4;           // turns
@@ -310,7 +331,9 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
         others.posted = (summary.posted ^ own) | load_relaxed_device(&state.wanted);
       usual = __any_sync(whole_warp, is_contended(others) || patience.ends(turns)) == 0;
       if constexpr (with_long)
-        usual = usual && !(series.wide && ones.has_unstorable(state, call));
+        usual = usual && !(series.wide && ones.has_unstorable(state, call)) &&
+                !((turns + 1) % between_looks == 0 &&
+                  come_by_channels(call, (ones.landing >> lane & 1) != 0, at));
       if constexpr (shares) {
         usual = usual && series.tries < Pause::most_tries;
         pauses = usual && pause.is_due(series, open, receives && call.over);
