@@ -754,14 +754,17 @@ template <class> GMPI_DEVICE void make_left(Site site) {
   }                                                                                                \
   template <class = void>                                                                          \
   GMPI_NOINLINE std::uint32_t leave_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {          \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    if (const std::uint32_t number = peer::leave_queued<Function::name>(site, a);                  \
+        number != peer::cannot_be_left)                                                            \
+      return number;                                                                               \
     if (!peer::may_come_behind<Function::name>(peer::waited_calls(), peer::sent_calls())) {        \
       make_left_calls(site);                                                                       \
       const std::uint32_t number = leave_quickly_##name(site, GMPI_LIST(GMPI_PASS, roles));        \
       if (number != peer::cannot_be_left)                                                          \
         return number;                                                                             \
     }                                                                                              \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::leave_to_next<Function::name>(site, a);                                           \
   }                                                                                                \
   }                                                                                                \

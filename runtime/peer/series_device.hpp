@@ -396,21 +396,10 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const A
       return nobody();
     if (is_odd)
       return is_not_to_be_left;
-    const bool is_queued = !is_known && can_be_queued<F>(series, before, a.comm, message, place);
-    if (!can && !is_queued)
-      return cannot_be_left;
-    if (!all_have_it)
+    if (can)
       number = look_up_ready(*block.launch, series, call, there == whole_warp);
-    if (number == none_is_ready)
+    if (!can || number == none_is_ready)
       return cannot_be_left;
-    if (is_queued) {
-      left.next = call + 1;
-      left.note_queued(first);
-      if ((there & ((1u << lane) - 1)) == 0 && series.next == call &&
-          atomicCAS(&series.next, call, call + 1) == call)
-        note_queued(series, place, site, message, number);
-      return queued_number(number);
-    }
   }
   // Each lane writes it, and sees that at its next call.
   if constexpr (waits_itself<F>) {
@@ -427,6 +416,32 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const A
     series.site[place] = waits_itself<F> ? site : Site{};
   }
   return number;
+}
+
+/// The same of a call by way of the proxy like those before it, once leave_quickly() has returned
+/// cannot_be_left. Returns its request's number, or cannot_be_left.
+template <Function F> GMPI_DEVICE std::uint32_t leave_queued(Site site, const Arguments &a) {
+  BlockState &block = block_state();
+  Series &series = block.series;
+  const ItsMessage message = message_of<F>(a);
+  const std::uint32_t thread = thread_index();
+  Series::Left &left = series.left[thread / 32];
+  const std::uint32_t call = left.next, place = call - series.first;
+  if (!can_be_queued<F>(series, left, a.comm, message, place))
+    return cannot_be_left;
+  std::uint32_t number = ready_of(series, call) ^ ready_entry(call, 0);
+  const unsigned there = __ballot_sync(whole_warp, true);
+  const bool is_at_hand = number - 1 < (1u << 28) - 1;
+  if (__ballot_sync(whole_warp, is_at_hand) != there)
+    number = look_up_ready(*block.launch, series, call, there == whole_warp);
+  if (number == none_is_ready)
+    return cannot_be_left;
+  left.next = call + 1;
+  left.note_queued(series.first);
+  if ((there & ((1u << thread % 32) - 1)) == 0 && series.next == call &&
+      atomicCAS(&series.next, call, call + 1) == call)
+    note_queued(series, place, site, message, number);
+  return queued_number(number);
 }
 
 /// Leaves a wait to the next call, for a request of one that has been left: it is null then.
