@@ -518,6 +518,7 @@ public:
       block.series.forget();
       block.series.sharing = block.series.was_wide = false;
       block.series.room = gmpi::peer::Series::most;
+      block.series.queued.comm = MPI_Comm{};
       block.series.queued.extent = 0;
     }
     const std::uint32_t thread = device::thread_index(), threads = device::block_threads();

@@ -206,23 +206,17 @@ template <Function F, Scope S> GMPI_DEVICE Begun work_together(Site site, const 
   using Team = std::conditional_t<S == Scope::grid, GridTeam, BlockTeam>;
   const Team team{BlockTeam{thread_index() == 0}};
   const gmpi::peer::WorkKind kind = block_state().peer.work.kind;
-  auto completed = static_cast<int>(block_state().completed);
+  const auto completed = static_cast<int>(block_state().completed);
   if (kind == gmpi::peer::WorkKind::copies)
     peer::make_copies(team);
-  else if (kind == gmpi::peer::WorkKind::reply)
-    read_moving();
+  else if (kind == gmpi::peer::WorkKind::replies)
+    read_replies<S>();
   else
     peer::do_work(team);
   Begun begun = Begun::over;
   if (thread_index() < 32) {
     if (kind == gmpi::peer::WorkKind::copies)
       peer::end_copies(*context.peer);
-    if (kind == gmpi::peer::WorkKind::reply) {
-      const std::uint32_t slot = block_state().waiting.slot;
-      keep_or_release_slots(context, reserve_of<S>(), lane_index() == 0, slot,
-                            context.records[slot].serial);
-      ++completed;
-    }
     begun = go_on_completing<F, S>(site, a, completed);
   }
   return tell_all(begun);
@@ -753,18 +747,21 @@ template <class> GMPI_DEVICE void make_left(Site site) {
     return peer::leave_quickly<Function::name>(site, a);                                           \
   }                                                                                                \
   template <class = void>                                                                          \
-  GMPI_NOINLINE std::uint32_t leave_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {          \
+  GMPI_NOINLINE std::uint32_t leave_queued_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    if (const std::uint32_t number = peer::leave_queued<Function::name>(site, a);                  \
-        number != peer::cannot_be_left)                                                            \
-      return number;                                                                               \
+    return peer::leave_queued<Function::name>(site, a);                                            \
+  }                                                                                                \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE std::uint32_t leave_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {          \
     if (!peer::may_come_behind<Function::name>(peer::waited_calls(), peer::sent_calls())) {        \
       make_left_calls(site);                                                                       \
       const std::uint32_t number = leave_quickly_##name(site, GMPI_LIST(GMPI_PASS, roles));        \
       if (number != peer::cannot_be_left)                                                          \
         return number;                                                                             \
     }                                                                                              \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     return peer::leave_to_next<Function::name>(site, a);                                           \
   }                                                                                                \
   }                                                                                                \
@@ -775,7 +772,10 @@ template <class> GMPI_DEVICE void make_left(Site site) {
       return device::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles));                             \
     Arguments a{};                                                                                 \
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    std::uint32_t number = quick::leave_quickly_##name(site, GMPI_LIST(GMPI_PASS, roles));         \
+    std::uint32_t number =                                                                         \
+        peer::may_be_queued<Function::name>(a.comm)                                                \
+            ? quick::leave_queued_##name(site, GMPI_LIST(GMPI_PASS, roles))                        \
+            : quick::leave_quickly_##name(site, GMPI_LIST(GMPI_PASS, roles));                      \
     if (number == peer::cannot_be_left)                                                            \
       number = quick::leave_##name(site, GMPI_LIST(GMPI_PASS, roles));                             \
     if (number != peer::is_not_to_be_left)                                                         \

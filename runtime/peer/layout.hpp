@@ -692,7 +692,7 @@ enum class WorkKind : std::uint32_t {
   read,     ///< the same of one that a posted receive, `index`, has been found for
   carry_on, ///< a request, which is now held
   copies,   ///< those of block.copies, for requests that are held
-  reply,    ///< read what has come with a Reply, as block.moving says
+  replies,  ///< read what has come with Replies, as block.copies says
 };
 struct Work {
   WorkKind kind;

@@ -330,6 +330,14 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_to_next(Site site, const A
   return given != cannot_be_left && given != lacks_request ? given : is_not_to_be_left;
 }
 
+/// Whether a call is in any case none that is left: its request lies elsewhere, it names no rank or
+/// counts less than nothing, or its data is each thread's own, or its block's.
+template <Function F> GMPI_DEVICE bool is_odd(const Arguments &a, const ItsMessage &message) {
+  return (!waits_itself<F> && !(is_local(a.new_request) | is_shared(a.new_request))) |
+         (message.rank < 0) | (message.count < 0) | is_local(message.data) |
+         is_shared(message.data);
+}
+
 /// Has the requests for the next calls at hand, from call number `call` on, as far as they are
 /// ready; that one is, or there is none. Returns its number, or none_is_ready. A warp; `whole`:
 /// none of its threads is missing.
@@ -382,19 +390,17 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const A
   // (All of it is looked at: each branch would wait for its own.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
   const bool fits = may_come_behind<F>(before.waited_from(first), before.sent_from(first));
-  const bool is_odd = (!waits_itself<F> && !(is_local(a.new_request) | is_shared(a.new_request))) |
-                      (F == Function::Recv && (!fits | wants_status(a))) | (message.rank < 0) |
-                      (message.count < 0) | is_local(message.data) | is_shared(message.data) |
-                      (is_known & (message.bytes(known) > most_left));
+  const bool odd = is_odd<F>(a, message) | (F == Function::Recv && (!fits | wants_status(a))) |
+                   (is_known & (message.bytes(known) > most_left));
   const bool can = is_known & message.has_tag() & (place < Series::most) & fits;
   const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
   const unsigned there = __ballot_sync(whole_warp, true);
   // (Another warp may be looking requests up: then some lanes have seen more than others.)
   const bool all_have_it = __ballot_sync(whole_warp, is_at_hand) == there;
-  if (is_odd | !can | !all_have_it) {
+  if (odd | !can | !all_have_it) {
     if (is_over())
       return nobody();
-    if (is_odd)
+    if (odd)
       return is_not_to_be_left;
     if (can)
       number = look_up_ready(*block.launch, series, call, there == whole_warp);
@@ -418,12 +424,20 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const A
   return number;
 }
 
-/// The same of a call by way of the proxy like those before it, once leave_quickly() has returned
-/// cannot_be_left. Returns its request's number, or cannot_be_left.
+/// Whether calls on that communicator go by way of the proxy, as far as the block remembers.
+template <Function F> GMPI_DEVICE bool may_be_queued(MPI_Comm comm) {
+  return !waits_itself<F> && block_state().series.queued.comm == comm;
+}
+/// The same of such a call, like those before it. Returns its request's number; or nothing has
+/// happened: is_not_to_be_left, or cannot_be_left, where leave_to_next() may.
 template <Function F> GMPI_DEVICE std::uint32_t leave_queued(Site site, const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
+  if (goes_nowhere(F, a) && !returns_to_global<F>(a))
+    return number_of_request(null_peer_request());
   const ItsMessage message = message_of<F>(a);
+  if (series.room == 0 || is_odd<F>(a, message))
+    return is_not_to_be_left;
   const std::uint32_t thread = thread_index();
   Series::Left &left = series.left[thread / 32];
   const std::uint32_t call = left.next, place = call - series.first;

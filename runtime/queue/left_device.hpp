@@ -17,6 +17,13 @@ using gmpi::peer::Series;
 /// Data that a lane writes beside its Attribute by itself.
 constexpr std::uint32_t lane_left_pairs = 6;
 
+/// What a call sends, and whether a lane writes it by itself.
+GMPI_DEVICE std::uint32_t bytes_sent(const LeftCall &call) { return call.sends ? call.bytes : 0; }
+GMPI_DEVICE bool is_by_lane(const LeftCall &call) {
+  return bytes_sent(call) <= lane_left_pairs * pair_bytes &&
+         is_in_words(call.data, bytes_sent(call));
+}
+
 /// What the call's Attribute says. `record`: its slot's.
 template <Function F>
 GMPI_DEVICE void pack_left(const LeftCall &call, Site site, const RequestRecord &record,
@@ -66,7 +73,7 @@ GMPI_DEVICE void hand_over(const LeftCall &call, Site site, const RequestRecord 
                  tag_word(contents[i + 1], generation));
 }
 
-/// Hands all over. The block's first warp, whole.
+/// Hands all over, but for data that a lane does not write. The block's first warp, whole.
 GMPI_OUT_OF_LINE void hand_over_as_warp() {
   BlockState &block = block_state();
   Series &series = block.series;
@@ -81,13 +88,12 @@ GMPI_OUT_OF_LINE void hand_over_as_warp() {
   RequestRecord record{};
   if (is_one)
     record = context.records[call.slot];
-  const auto bytes = static_cast<std::int32_t>(is_one && call.sends ? call.bytes : 0);
-  const bool by_lane = bytes <= static_cast<std::int32_t>(lane_left_pairs) * pair_bytes &&
-                       is_in_words(call.data, static_cast<std::uint32_t>(bytes));
+  const bool by_lane = is_one && is_by_lane(call);
+  const auto bytes = static_cast<std::int32_t>(by_lane ? bytes_sent(call) : 0);
   DataPair pairs[lane_left_pairs];
   GMPI_UNROLL
   for (std::int32_t k = 0; k < static_cast<std::int32_t>(lane_left_pairs); ++k)
-    if (by_lane && k * pair_bytes < bytes)
+    if (k * pair_bytes < bytes)
       pairs[k] = DataPair::load_words(
           static_cast<const unsigned char *>(call.data) + k * pair_bytes, bytes - k * pair_bytes);
   const bool is_direct_out =
@@ -101,19 +107,25 @@ GMPI_OUT_OF_LINE void hand_over_as_warp() {
     call.first = ticket;
   GMPI_UNROLL
   for (std::int32_t k = 0; k < static_cast<std::int32_t>(lane_left_pairs); ++k)
-    if (by_lane && k * pair_bytes < bytes)
+    if (k * pair_bytes < bytes)
       pairs[k].store(reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket)) + 2 * k,
                      ring_generation(ticket));
   if (is_one)
     hand_over(call, series.site[lane], record);
-  __syncwarp();
+}
+/// The other data, a warp each. All of the block.
+GMPI_OUT_OF_LINE void write_left_data() {
+  const Series &series = block_state().series;
+  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
+  std::uint32_t turn = 0; // whose it is
   GMPI_NO_UNROLL
-  for (unsigned those = __ballot_sync(whole_warp, bytes != 0 && !by_lane); those != 0;
-       those &= those - 1) {
-    const LeftCall &its = series.call[__ffs(static_cast<int>(those)) - 1];
-    write_data(context, its.first, its.data, static_cast<std::int32_t>(its.bytes),
-               static_cast<std::int32_t>(lane), 32);
-  }
+  for (std::uint32_t i = 0; i < series.count(); ++i)
+    if (const LeftCall &call = series.call[i]; !is_by_lane(call)) {
+      if (turn == warp)
+        write_data(context, call.first, call.data, static_cast<std::int32_t>(bytes_sent(call)),
+                   static_cast<std::int32_t>(lane_index()), 32);
+      turn = turn + 1 == warps ? 0 : turn + 1;
+    }
 }
 
 /// The same by one thread, where some of the block's have left.
@@ -122,9 +134,8 @@ GMPI_OUT_OF_LINE void hand_over_alone() {
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < series.count(); ++i) {
     LeftCall &call = series.call[i];
-    const std::uint32_t bytes = call.sends ? call.bytes : 0;
     call.first = take_ticket(context);
-    write_data(context, call.first, call.data, static_cast<std::int32_t>(bytes), 0, 1);
+    write_data(context, call.first, call.data, static_cast<std::int32_t>(bytes_sent(call)), 0, 1);
     if (!call.sends)
       release_system();
     hand_over(call, series.site[i], context.records[call.slot]);
@@ -137,10 +148,12 @@ GMPI_OUT_OF_LINE void hand_over_left(BlockTeam team) {
   BlockState &block = BlockTeam::block();
   Series &series = block.series;
   if (BlockTeam::has_warp()) {
-    if (thread_index() < 32) {
+    if (thread_index() < 32)
       hand_over_as_warp();
+    team.sync(); // with their tickets
+    write_left_data();
+    if (thread_index() < 32)
       peer::refill_ready_as_warp(*block.launch, series);
-    }
   } else if (team.leads()) {
     hand_over_alone();
     peer::refill_ready_alone(*block.launch, series);

@@ -196,24 +196,51 @@ GMPI_DEVICE void read_sixteens(unsigned char *to, const uint4 *from, std::uint32
   }
 }
 
-/// All of the block read the data that has come with a Reply, as block.moving says. They have met
-/// when it returns.
-GMPI_DEVICE void read_moving() {
-  const Moving moving = block_state().moving;
-  if (is_in_words(moving.to, moving.bytes))
-    read_sixteens(static_cast<unsigned char *>(moving.to), static_cast<const uint4 *>(moving.from),
-                  moving.bytes, thread_index(), block_threads());
+/// One member's share of reading the data that has come with a Reply.
+GMPI_DEVICE void read_payload(void *to, const void *from, std::uint32_t bytes, std::uint32_t rank,
+                              std::uint32_t size) {
+  if (is_in_words(to, bytes))
+    read_sixteens(static_cast<unsigned char *>(to), static_cast<const uint4 *>(from), bytes, rank,
+                  size);
   else
-    copy_share(moving.to, moving.from, moving.bytes, thread_index(), block_threads());
-  __syncthreads();
+    copy_share(to, from, bytes, rank, size);
 }
-/// The same, and a call ends with it. Returns how far it has come then: over, or answered.
+/// All of the block read it for a call that ends with it. Returns how far the call has come then:
+/// over, or answered.
 template <Scope S> GMPI_DEVICE Begun read_together() {
-  const Begun then = block_state().moving.then;
-  read_moving();
+  const Moving moving = block_state().moving;
+  read_payload(moving.to, moving.from, moving.bytes, thread_index(), block_threads());
+  __syncthreads();
   if (thread_index() == 0)
     end_answered<S>(block_state().waiting.slot);
-  return then;
+  return moving.then;
+}
+
+/// All of the block read what has come with Replies to several requests, block.copies, a warp each
+/// that is not long; these are over then, and given back.
+template <Scope S> GMPI_NOINLINE void read_replies() {
+  constexpr std::uint32_t most_by_warp = 8192;
+  const Copies &copies = block_state().copies;
+  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
+  const std::uint32_t lane = lane_index(), count = copies.count;
+  std::uint32_t turn = 0; // whose it is
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Copies::Copy &its = copies.copy[i];
+    const auto bytes = static_cast<std::uint32_t>(its.bytes);
+    if (bytes > most_by_warp) {
+      read_payload(its.to, its.from, bytes, thread_index(), block_threads());
+    } else {
+      if (turn == warp)
+        read_payload(its.to, its.from, bytes, lane, 32);
+      turn = turn + 1 == warps ? 0 : turn + 1;
+    }
+  }
+  __syncthreads();
+  if (thread_index() >= 32)
+    return;
+  const std::uint32_t slot = lane < count ? copies.copy[lane].request : 0;
+  keep_or_release_slots(context, reserve_of<S>(), lane < count, slot, context.records[slot].serial);
 }
 
 // --- requests ---
@@ -275,10 +302,13 @@ GMPI_DEVICE Begun wait_between_kernels(const MPI_Request *requests, std::uint32_
 
 /// Words of data beside a Reply that a lane reads by itself: as many as are under way together.
 constexpr std::uint32_t lane_reads = 12;
-/// Whether the Reply to a lane's request is all there is to it, but for data beside it.
+/// Whether the Reply to a lane's request is all there is to it, but for data.
 GMPI_DEVICE bool ends_in_lane(const Reply &reply) {
-  return is_done(reply.kind) && reply.error == MPI_SUCCESS &&
-         (reply.kind != ReplyKind::done || reply.bytes == 0);
+  return is_done(reply.kind) && reply.error == MPI_SUCCESS;
+}
+/// Whether that is for all of the block to read.
+GMPI_DEVICE bool has_payload(const Reply &reply) {
+  return reply.kind == ReplyKind::done && reply.bytes != 0;
 }
 /// Whether the lane itself is to read that.
 GMPI_DEVICE bool reads_in_lane(const Reply &reply) {
@@ -322,8 +352,8 @@ GMPI_DEVICE void read_as_warp(const std::uint64_t *from, std::uint32_t bytes, un
 
 /// Waits for the first of `count` requests, 32 at most, that go by way of the proxy, a lane for
 /// each: many loads of the host's memory take no longer than one. Returns how many are over, which
-/// are given back then; the next is another's, or the general way is to go on with it. A warp,
-/// whole.
+/// are given back then, but for those whose data all of the block are to read: block.copies. The
+/// next is another's, or the general way is to go on with it. A warp, whole.
 template <Scope S>
 GMPI_NOINLINE std::uint32_t wait_for_replies(const MPI_Request *requests, std::uint32_t count) {
   const std::uint32_t lane = lane_index();
@@ -360,8 +390,22 @@ GMPI_NOINLINE std::uint32_t wait_for_replies(const MPI_Request *requests, std::u
   std::uint32_t waited = left == 0 ? all : __ffs(static_cast<int>(left)) - 1;
   if (waited > count)
     waited = count;
-  const bool takes = is_own && lane < waited;
+  unsigned payloads = __ballot_sync(whole_warp, is_own && lane < waited && has_payload(reply));
+  if (__popc(payloads) > int(Copies::most)) { // the rest the next time
+    unsigned behind = payloads;
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < Copies::most; ++i)
+      behind &= behind - 1;
+    waited = __ffs(static_cast<int>(behind)) - 1;
+    payloads &= ~behind;
+  }
+  const bool takes = is_own && lane < waited, reads = (payloads >> lane & 1) != 0;
   acquire_system();
+  if (reads)
+    block_state().copies.copy[__popc(payloads & ((1u << lane) - 1))] = {
+        record.out, context.payload + std::size_t(slot) * inline_bytes, reply.bytes, slot, false};
+  if (lane == 0)
+    block_state().copies.count = static_cast<std::uint32_t>(__popc(payloads));
   if (takes) {
     context.records[slot].turn = turn;
     store_in_lane(reply, from, record.out);
@@ -375,7 +419,7 @@ GMPI_NOINLINE std::uint32_t wait_for_replies(const MPI_Request *requests, std::u
                  static_cast<unsigned char *>(peer::pointer_of_lane(record.out, i)));
   }
   __syncwarp();
-  keep_or_release_slots(context, reserve_of<S>(), takes, slot, record.serial);
+  keep_or_release_slots(context, reserve_of<S>(), takes && !reads, slot, record.serial);
   return waited;
 }
 
@@ -407,8 +451,15 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
         break;
       }
     }
-    if (!one && count - i > 1) {
+    if (!one) {
       waited = wait_for_replies<S>(requests + i, count - i < 32 ? count - i : 32);
+      if (block.copies.count != 0) {
+        if (lane_index() == 0)
+          block.peer.work.kind = gmpi::peer::WorkKind::replies;
+        begun = Begun::working;
+        i += static_cast<int>(waited);
+        break;
+      }
       if (waited != 0)
         continue;
     }
@@ -429,14 +480,11 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
                        site,
                        record.out};
     __syncwarp();
-    const Begun now = await_reply<S>(block.waiting, !one);
-    __syncwarp();
-    if (now == Begun::replied || now == Begun::reading) {
-      if (lane_index() == 0)
-        block.peer.work.kind = gmpi::peer::WorkKind::reply;
-      begun = now == Begun::reading ? Begun::working : now;
+    if (await_reply<S>(block.waiting, false) == Begun::replied) {
+      begun = Begun::replied;
       break;
     }
+    __syncwarp();
     keep_or_release_slots(context, reserve_of<S>(), lane_index() == 0, block.waiting.slot,
                           record.serial);
   }

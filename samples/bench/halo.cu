@@ -177,24 +177,28 @@ void line(bench::Bench &bench, int dims, int n, const bench::KernelsComm &kernel
   bench::Array<double> host_in(packed, bench::Memory::pinned);
   h.field = field.data(), h.out = out.data(), h.in = in.data();
   Setting with = {bench.blocks(), bench.threads(), host_out.data(), host_in.data(), {}};
-  auto kernel = [&](const Halo &h, const char *lowering, const char *what) {
+  auto in_turn = [&](const Halo &h, const char *lowering, const char *what) {
     bench::PreferredLowering preferred(lowering);
     return measure(bench, h, what, [&] {
       exchange<<<with.blocks, with.threads>>>(h);
       bench::synchronize();
     });
   };
-  bench::Cell queue = kernel(h, "queue", "queue"), split = kernel(h, "split", "split");
-  bench::Cell peer, at_once;
+  auto at_once = [&](const Halo &h, const char *what) {
+    bench::PreferredLowering preferred("queue");
+    return measure(bench, h, what, [&] {
+      exchange_at_once<<<with.blocks, with.threads>>>(h);
+      bench::synchronize();
+    });
+  };
+  bench::Cell queue = in_turn(h, "queue", "queue"), queue_at_once = at_once(h, "queue, at once");
+  bench::Cell split = in_turn(h, "split", "split");
+  bench::Cell peer, peer_at_once;
   if (kernels.available()) {
     Halo among = h;
     among.comm = kernels.get();
-    peer = kernel(among, "queue", "peer");
-    at_once = measure(bench, among, "peer, at once", [&] {
-      bench::PreferredLowering preferred("queue");
-      exchange_at_once<<<with.blocks, with.threads>>>(among);
-      bench::synchronize();
-    });
+    peer = in_turn(among, "queue", "peer");
+    peer_at_once = at_once(among, "peer, at once");
   }
   bench::Cell by_hand = measure(bench, h, "classic", [&] { classic(h, with); });
   std::fill_n(with.in, packed, -1); // with.out is what classic has packed
@@ -204,7 +208,7 @@ void line(bench::Bench &bench, int dims, int n, const bench::KernelsComm &kernel
   });
   auto came = [&](int side, int k) { return with.in[side * h.face + k]; };
   bench.wrong("host MPI", wrong_cells(h, came), "cells");
-  bench.row({bytes, queue, split, peer, at_once, by_hand, hosts});
+  bench.row({bytes, queue, queue_at_once, split, peer, peer_at_once, by_hand, hosts});
 }
 
 } // namespace
@@ -217,6 +221,7 @@ void experiments::halo(bench::Bench &bench) {
                     std::to_string(bench.blocks()) + " blocks",
                 {{"face", "B", Role::x},
                  {"queue", "us", Role::ours},
+                 {"queue, at once", "us", Role::ours},
                  {"split", "us", Role::ours},
                  {"peer", "us", Role::ours},
                  {"peer, at once", "us", Role::ours},
