@@ -738,20 +738,17 @@ template <class> GMPI_DEVICE void make_left(Site site) {
       return quick::answer_##name(GMPI_LIST(GMPI_PASS, roles));                                    \
     return either_way::MPI_##name<S>(site, GMPI_LIST(GMPI_PASS, roles), begun);                    \
   }
+#define GMPI_LEAVE_BY(way, name, roles)                                                            \
+  template <class = void>                                                                          \
+  GMPI_NOINLINE std::uint32_t leave_##way##_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {  \
+    Arguments a{};                                                                                 \
+    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
+    return peer::leave_##way<Function::name>(site, a);                                             \
+  }
 #define GMPI_LEAVE(name, roles)                                                                    \
   namespace quick {                                                                                \
-  template <class = void>                                                                          \
-  GMPI_NOINLINE std::uint32_t leave_quickly_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {  \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::leave_quickly<Function::name>(site, a);                                           \
-  }                                                                                                \
-  template <class = void>                                                                          \
-  GMPI_NOINLINE std::uint32_t leave_queued_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {   \
-    Arguments a{};                                                                                 \
-    GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
-    return peer::leave_queued<Function::name>(site, a);                                            \
-  }                                                                                                \
+  GMPI_LEAVE_BY(quickly, name, roles)                                                              \
+  GMPI_LEAVE_BY(queued, name, roles)                                                               \
   template <class = void>                                                                          \
   GMPI_NOINLINE std::uint32_t leave_##name(Site site, GMPI_LIST(GMPI_PARAMETER, roles)) {          \
     if (!peer::may_come_behind<Function::name>(peer::waited_calls(), peer::sent_calls())) {        \
@@ -803,6 +800,7 @@ template <class> GMPI_DEVICE void make_left(Site site) {
 #undef GMPI_CARRY_OUT_ONE_WAY
 #undef GMPI_CARRY_OUT_EITHER_WAY
 #undef GMPI_LEAVE
+#undef GMPI_LEAVE_BY
 #undef GMPI_PASS
 #undef GMPI_DEVICE_blocking
 #undef GMPI_DEVICE_nonblocking

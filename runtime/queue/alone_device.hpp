@@ -139,11 +139,7 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
   for (std::int32_t k = 0; k < most_pairs; ++k)
     if (k * pair_bytes < bytes)
       pairs[k].store(beside + 2 * k, generation);
-  std::uint64_t *const words = context.ring + next.ticket % ring_slots * attribute_words;
-  GMPI_UNROLL
-  for (int i = 0; i < attribute_words; i += 2)
-    store_system(words + i, tag_word(contents[i], generation),
-                 tag_word(contents[i + 1], generation));
+  write_words_here(context, next.ticket, contents);
   if (detached)
     return over;
 

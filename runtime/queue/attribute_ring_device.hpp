@@ -142,6 +142,17 @@ GMPI_DEVICE void write_words(const Context &context, unsigned long long ticket,
     store_system(to + i, tag_word(contents[i], generation), tag_word(contents[i + 1], generation));
 }
 
+/// The same of contents in registers.
+GMPI_DEVICE void write_words_here(const Context &context, unsigned long long ticket,
+                                  const std::uint64_t *contents) {
+  const std::uint32_t generation = ring_generation(ticket);
+  std::uint64_t *const words = context.ring + ticket % ring_slots * attribute_words;
+  GMPI_UNROLL
+  for (int i = 0; i < attribute_words; i += 2)
+    store_system(words + i, tag_word(contents[i], generation),
+                 tag_word(contents[i + 1], generation));
+}
+
 /// The same by a whole warp, in one store; the ticket is every lane's.
 GMPI_DEVICE void write_words_as_warp(const Context &context, unsigned long long ticket,
                                      const std::uint64_t *contents, std::uint32_t lane) {

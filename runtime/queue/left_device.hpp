@@ -65,12 +65,7 @@ GMPI_DEVICE void hand_over(const LeftCall &call, Site site, const RequestRecord 
   RequestRecord &its = context.records[call.slot];
   its.out = call.sends ? nullptr : call.data;
   its.expected = call.sends ? 0 : expected_beside(call.data, call.bytes);
-  const std::uint32_t generation = ring_generation(call.first);
-  std::uint64_t *const words = context.ring + call.first % ring_slots * attribute_words;
-  GMPI_UNROLL
-  for (int i = 0; i < attribute_words; i += 2)
-    store_system(words + i, tag_word(contents[i], generation),
-                 tag_word(contents[i + 1], generation));
+  write_words_here(context, call.first, contents);
 }
 
 /// Hands all over, but for data that a lane does not write. The block's first warp, whole.

@@ -89,9 +89,10 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
   unsigned long long ticket = 0;
   if (lane == 0) {
     if (slot == no_slot) {
-      slot = detached ? 0 : take_kept_slot(reserve_of<S>());
-      if (slot == no_slot)
-        slot = acquire_slot(context);
+      NewSlot kept;
+      slot = detached                                ? 0
+             : take_kept_slot(reserve_of<S>(), kept) ? kept.slot
+                                                     : acquire_slot(context);
       next = next_ticket(context);
       record = context.records[slot];
     }

@@ -142,24 +142,18 @@ GMPI_DEVICE bool take_slot_at_once(const Context &context, NewSlot &slot) {
   return true;
 }
 
-/// A slot that the reserve has, or one that is free, if any is at hand. One thread; it calls no
-/// function.
-GMPI_DEVICE bool take_slot_at_once(const Context &context, SlotReserve &reserve, NewSlot &slot) {
+/// Takes a slot that the reserve has, if there is one. One thread.
+GMPI_DEVICE bool take_kept_slot(SlotReserve &reserve, NewSlot &slot) {
   const std::uint32_t count = reserve.count;
   if (count == 0)
-    return take_slot_at_once(context, slot);
+    return false;
   slot = reserve.of[count - 1];
   reserve.count = count - 1;
   return true;
 }
-
-/// One of those that the reserve has, or no_slot.
-GMPI_DEVICE std::uint32_t take_kept_slot(SlotReserve &reserve) {
-  const std::uint32_t count = reserve.count;
-  if (count == 0)
-    return no_slot;
-  reserve.count = count - 1;
-  return reserve.of[count - 1].slot;
+/// The same, or one that is free, if any is at hand. It calls no function.
+GMPI_DEVICE bool take_slot_at_once(const Context &context, SlotReserve &reserve, NewSlot &slot) {
+  return take_kept_slot(reserve, slot) || take_slot_at_once(context, slot);
 }
 
 /// As release_slot(), for the lanes that have one, of which the reserve keeps those that it may. A

@@ -14,10 +14,10 @@
 #include <cmath>
 #include <random>
 
-constexpr int most = 12;          ///< messages of a rank, each way
-constexpr int turns = 6;          ///< exchanges of a kernel
-constexpr int guard = 8;          ///< bytes on both sides of what is received, which stay
-constexpr int arena = 128 << 20;  ///< bytes of one kind of memory
+constexpr int most = 12;         ///< messages of a rank, each way
+constexpr int turns = 6;         ///< exchanges of a kernel
+constexpr int guard = 8;         ///< bytes on both sides of what is received, which stay
+constexpr int arena = 128 << 20; ///< bytes of one kind of memory
 
 __device__ unsigned char fixed_data[arena], fixed_got[arena]; // no other process can map these
 
@@ -84,34 +84,40 @@ __global__ void exchange(const Part *parts, Memory memory, MPI_Comm comm, int *w
     if (part.way == sends_first) {
       for (int m = 0; m < sends; ++m) {
 #pragma gmpi scope(grid)
-        MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm, &all[receives + m]);
+        MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE,
+                  part.send[m].peer, part.send[m].tag, comm, &all[receives + m]);
       }
       for (int m = 0; m < receives; ++m) {
 #pragma gmpi scope(grid)
-        MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
+        MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE,
+                  part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
       }
 #pragma gmpi scope(grid)
       MPI_Waitall(receives + sends, all, MPI_STATUSES_IGNORE);
     } else if (part.way == blocking_sends) {
       for (int m = 0; m < receives; ++m) {
 #pragma gmpi scope(grid)
-        MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
+        MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE,
+                  part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
       }
       for (int m = 0; m < sends; ++m) {
 #pragma gmpi scope(grid)
-        MPI_Send(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm);
+        MPI_Send(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE,
+                 part.send[m].peer, part.send[m].tag, comm);
       }
 #pragma gmpi scope(grid)
       MPI_Waitall(receives, all, MPI_STATUSES_IGNORE);
     } else if (part.way == blocking_receives) {
       for (int m = 0; m < sends; ++m) {
 #pragma gmpi scope(grid)
-        MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm, &all[m]);
+        MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE,
+                  part.send[m].peer, part.send[m].tag, comm, &all[m]);
       }
       for (int m = 0; m < receives; ++m) {
         MPI_Status status;
 #pragma gmpi scope(grid)
-        MPI_Recv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &status);
+        MPI_Recv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE,
+                 part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &status);
         look_at(status, part.receive[m], wrong);
       }
 #pragma gmpi scope(grid)
@@ -120,13 +126,13 @@ __global__ void exchange(const Part *parts, Memory memory, MPI_Comm comm, int *w
       for (int m = 0; m < receives || m < sends; ++m) {
         if (m < receives) {
 #pragma gmpi scope(grid)
-          MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm,
-                    &all[m]);
+          MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE,
+                    part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
         }
         if (m < sends) {
 #pragma gmpi scope(grid)
-          MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm,
-                    &all[receives + m]);
+          MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE,
+                    part.send[m].peer, part.send[m].tag, comm, &all[receives + m]);
         }
       }
 #pragma gmpi scope(grid)
@@ -136,11 +142,13 @@ __global__ void exchange(const Part *parts, Memory memory, MPI_Comm comm, int *w
     } else {
       for (int m = 0; m < receives; ++m) {
 #pragma gmpi scope(grid)
-        MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE, part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
+        MPI_Irecv(memory.got[part.receive[m].fixed] + part.receive[m].where, part.receive[m].room, MPI_BYTE,
+                  part.receive[m].wanted_peer, part.receive[m].wanted_tag, comm, &all[m]);
       }
       for (int m = 0; m < sends; ++m) {
 #pragma gmpi scope(grid)
-        MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE, part.send[m].peer, part.send[m].tag, comm, &all[receives + m]);
+        MPI_Isend(memory.data[part.send[m].fixed] + part.send[m].where, part.send[m].bytes, MPI_BYTE,
+                  part.send[m].peer, part.send[m].tag, comm, &all[receives + m]);
       }
       if (part.way == at_once) {
 #pragma gmpi scope(grid)
@@ -184,7 +192,8 @@ public:
     for (int to = 0; to < ranks; ++to)
       order_receives(to, in_order);
     // Who sends one behind the other may wait for who receives so, in another order.
-    if (!in_order && std::any_of(parts.begin(), parts.end(), [](const Part &part) { return part.way == blocking_receives; }))
+    if (!in_order &&
+        std::any_of(parts.begin(), parts.end(), [](const Part &part) { return part.way == blocking_receives; }))
       for (Part &part : parts)
         part.way = part.way == blocking_sends ? at_once : part.way;
     for (Part &part : parts) {

@@ -129,8 +129,7 @@ private:
     }
   }
 
-  /// Requests are done at once, and what is received is whole, however it comes. The longest data of
-  /// a send is the last that is seen.
+  /// Requests are done at once, and all of what is received has come, one way or another.
   void answer_request(const Attribute &attribute) {
     const bool receives = attribute.function == Function::Irecv;
     const std::uint64_t bytes = receives ? attribute.arguments.recv_count : 0;
