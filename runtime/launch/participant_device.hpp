@@ -110,6 +110,7 @@ struct BlockState {
   /// Of the last collective calls: peer.round, as they have been described.
   static constexpr std::uint32_t recent_rounds = 4;
   peer::Round recent[recent_rounds];
+  std::uint32_t next_recent; ///< the place that the next one takes, modulo recent_rounds
 };
 
 #ifdef GMPI_DEVICE_CPU
@@ -509,6 +510,7 @@ public:
       block.peer.round.comm = nullptr;
       for (peer::Round &round : block.recent)
         round.of.comm = MPI_Comm{};
+      block.next_recent = 0;
       for (peer::Route &route : block.routes.route)
         route.comm = MPI_Comm{};
       for (peer::Source &source : block.sources)

@@ -356,6 +356,8 @@ GMPI_DEVICE void describe(const Arguments &a, std::uint32_t lane, std::uint32_t 
                 : is_long(round) && !round.near ? Way::general
                                                 : way_of<S>(buffers);
     round.by_each = S == Scope::grid && ours && may_be_awaited_by_each(round);
+    round.short_near = ours && round.near && round.bytes <= packet_bytes &&
+                       round.size <= static_cast<int>(Round::near_ranks);
   }
 }
 
@@ -376,14 +378,17 @@ GMPI_DEVICE bool is_same(const Round::Of &last, const Round::Of &of) {
          (last.in == of.in) & (last.out == of.out) & (last.count == of.count) &
          (last.function == of.function);
 }
-/// Where a block remembers a call.
-GMPI_DEVICE Round &recent_round(const Round::Of &of) {
-  static_assert(BlockState::recent_rounds == 4);
-  const std::uint64_t sum = reinterpret_cast<std::uint64_t>(of.in) +
-                            3 * reinterpret_cast<std::uint64_t>(of.out) + 5 * to_word(of.comm) +
-                            (static_cast<std::uint32_t>(of.count) << 8) + of.function;
-  const auto place = static_cast<std::uint32_t>((sum * 0x9E3779B97F4A7C15ull) >> 62);
-  return block_state().recent[of_lane(place, 0)];
+/// Where the block remembers that call; none of recent_rounds where it does not. A warp, whole.
+GMPI_DEVICE std::uint32_t find_recent(Round::Of of) {
+  const BlockState &block = block_state();
+  const std::uint32_t lane = lane_index();
+  // Each thread's own memory may lie elsewhere: the first lane says.
+  of.in = reinterpret_cast<const void *>(of_lane(reinterpret_cast<std::uint64_t>(of.in), 0));
+  of.out = reinterpret_cast<void *>(of_lane(reinterpret_cast<std::uint64_t>(of.out), 0));
+  const bool is = is_same(block.recent[lane % BlockState::recent_rounds].of, of);
+  const std::uint32_t found = __ballot_sync(whole_warp, is & (lane < BlockState::recent_rounds));
+  return found != 0 ? static_cast<std::uint32_t>(__ffs(static_cast<int>(found))) - 1
+                    : BlockState::recent_rounds;
 }
 GMPI_DEVICE void copy_round(Round &to, const Round &from) {
   constexpr std::uint32_t words = sizeof(Round) / sizeof(std::uint64_t);
@@ -403,12 +408,11 @@ GMPI_DEVICE void copy_round(Round &to, const Round &from) {
 template <Function F, Scope S> GMPI_DEVICE bool is_described(const Arguments &a) {
   Round &round = block_state().peer.round;
   const Round::Of of = origin_of<F, S>(a);
-  // Each thread's own memory may lie elsewhere: the first lane says.
-  if (of_lane(std::uint32_t(is_same(round.of, of)), 0) == 0) {
-    const Round &recent = recent_round(of);
-    if (of_lane(std::uint32_t(is_same(recent.of, of)), 0) == 0)
+  if (of_lane(std::uint32_t(is_same(round.of, of)), 0) == 0) { // (as the first lane has it)
+    const std::uint32_t place = find_recent(of);
+    if (place == BlockState::recent_rounds)
       return false;
-    copy_round(round, recent);
+    copy_round(round, block_state().recent[place]);
   }
   if constexpr (F == Function::Bcast || F == Function::Reduce) {
     if (of_lane(std::uint32_t(a.root != round.of.root), 0) != 0) {
@@ -432,15 +436,64 @@ template <Function F, Scope S> GMPI_DEVICE void describe_quickly(const Arguments
   Round &round = block_state().peer.round;
   __syncwarp();
   describe<F, S>(a, lane_index(), 32);
-  if (lane_index() == 0)
+  BlockState &block = block_state();
+  const std::uint32_t place = of_lane(block.next_recent, 0) % BlockState::recent_rounds;
+  __syncwarp();
+  if (lane_index() == 0) {
     round.of = of;
-  copy_round(recent_round(of), round);
+    block.next_recent = place + 1;
+  }
+  copy_round(block.recent[place], round);
 }
 
-/// Waits for a command and, at the same time, for what round number `number` brings to a block that
-/// waits for it by itself, should the command be to do so; each lane for a rank's only packet.
-/// Returns unmet where the command is another. A warp, whole.
-template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
+/// What a lane writes of a short round: the first packets of all ranks, and the second ones, if
+/// there is data, each by a lane of its own.
+struct ShortPacket {
+  bool writes;
+  std::uint64_t *at;
+  std::uint64_t data;
+
+  /// Of round number `number`, as `round` says; `own`: lane 1's is this rank's data. A warp, whole.
+  template <Function F>
+  GMPI_DEVICE static ShortPacket of(const Round &round, std::uint32_t number, std::uint64_t own) {
+    constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
+    const std::uint32_t lane = lane_index(), packet = lane % 2;
+    const int to = static_cast<int>(lane / 2), size = round.size, rank = round.rank;
+    std::uint64_t *const memory = round.memory[lane / 2 % Round::near_ranks];
+    const bool has_data = F != Function::Barrier && round.in != nullptr && round.bytes != 0;
+    std::uint64_t data = 0;
+    if constexpr (F != Function::Barrier) {
+      own = of_lane(own, 1);
+      data = packet != 0 ? own : std::uint64_t(has_data); // as write_hello() says
+    }
+    // (Of what is combined, the other blocks find it in its own place.)
+    const bool writes = (to < size) & (reduces | (to != rank)) & ((packet == 0) | has_data);
+    return {writes, part_of_round(memory, number, size, rank) + packet * packet_words, data};
+  }
+
+  GMPI_DEVICE void store(std::uint32_t number) const {
+    if (writes)
+      store_packet(at, data, number);
+  }
+};
+static_assert(2 * Round::near_ranks <= 32);
+
+/// Whether a block that has begun a round has waited for it for long enough, so many turns so far,
+/// or has other things to see to. A warp, whole.
+GMPI_DEVICE bool others_are_late(unsigned turns, unsigned patience) {
+  bool stop = turns >= patience;
+  if (lane_index() == 0 && turns % 64 == 63) {
+    const Summary summary = look(*context.peer);
+    stop = stop || (summary.active | summary.posted) != 0;
+  }
+  return __any_sync(whole_warp, stop);
+}
+
+/// Waits for what round number `number` brings to a block that waits for it by itself, each lane
+/// for a rank's only packet. `leads`: this block has begun it, and returns sending where the others
+/// do not come soon; else it waits for a command at the same time, and returns unmet where that is
+/// not to wait for the round. A warp, whole.
+template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number, bool leads) {
   constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
   constexpr unsigned patience = 4096;
   BlockState &block = block_state();
@@ -464,15 +517,20 @@ template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
     loaded = load_relaxed_device(command); // lane 0's counts
     const Packet packet = Packet::load(at);
     const bool there = !looks | (data ? packet.shows(number) : packet.shows_since(number));
-    const bool is_new = lane == 0 && is_new_command(block.round, loaded);
+    const bool is_new = lane == 0 && (leads || is_new_command(block.round, loaded));
     value = packet.data();
     if (__any_sync(whole_warp, is_new)) {
-      if (of_lane(std::uint32_t((loaded & ~any_round) == wanted), 0) == 0)
+      if (!leads && of_lane(std::uint32_t((loaded & ~any_round) == wanted), 0) == 0)
         return Begun::unmet;
       if (__all_sync(whole_warp, there))
         break;
     } else {
       turns = 0;
+    }
+    if (leads && others_are_late(turns, patience)) {
+      if (lane == 0)
+        round.soon = false;
+      return Begun::sending;
     }
     turns < patience ? relax() : doze();
   }
@@ -488,9 +546,13 @@ template <Function F> GMPI_DEVICE Begun watch_round(std::uint32_t number) {
   if (lane == 0) {
     if (brings)
       own_words(block)[0] = value;
-    block.round = static_cast<std::uint32_t>(loaded) >> command_bits;
-    block.command = GridCommand::await;
-    end_awaited(block, number);
+    if (leads) {
+      block.peer.result.bytes = brings ? round.bytes : 0;
+    } else {
+      block.round = static_cast<std::uint32_t>(loaded) >> command_bits;
+      block.command = GridCommand::await;
+      end_awaited(block, number);
+    }
   }
   return receives ? Begun::answered : Begun::over;
 }
@@ -527,13 +589,35 @@ template <Function F> GMPI_DEVICE Begun repeat(const Arguments &a) {
       look_at(*round.comm);
     if (own)
       start.own = load_own(places.in, round.bytes, lane, 1);
+    start.number = of_lane(start.number, 0); // as it was behind the arrival
+    // What the others wait for goes first, if it is at hand: all of it is, when this has arrived.
+    bool is_ready = false;
+    ShortPacket packet{};
+    if (round.by_each) {
+      is_ready = round.short_near & ((round.in == nullptr) | own) & (start.unread == 0);
+      packet = ShortPacket::of<F>(round, start.number + 1, start.own);
+      before = not_before(before, packet.at, is_ready);
+    }
     const std::uint32_t living = static_cast<std::uint32_t>(before) + 1;
     const std::uint32_t all = of_lane(std::uint32_t(!is_last(before) ? others_come
                                                     : living == 1    ? is_alone
                                                                      : others_wait),
                                       0);
-    start.number = of_lane(start.number, 0); // as it was behind the arrival
-    if (all != others_come) {
+    const bool at_once = is_ready && all == others_wait;
+    std::uint32_t last = start.number; // as the communicator says
+    if (at_once) {
+      packet.store(start.number + 1);
+      if (lane == 0) {
+        block.living_blocks = living;
+        block.command = GridCommand::lead;
+        last = add_in_flight_device(&round.comm->round.its.number, 1);
+        note_number(round, start.number + 1);
+        let_others_await(block, round);
+        acquire_device();
+        count_call(*context.peer, has_data && round.in != nullptr ? round.bytes : 0);
+      }
+      __syncwarp();
+    } else if (all != others_come) {
       if (lane == 0) {
         if (grid_blocks() > 1)
           acquire_device();
@@ -552,7 +636,9 @@ template <Function F> GMPI_DEVICE Begun repeat(const Arguments &a) {
                                               Combine<true>{round.reduction, round.datatype});
     }
     if (round.by_each && round.bytes <= packet_bytes && round.size <= 32) {
-      const Begun begun = watch_round<F>(start.number + 1);
+      const Begun begun = watch_round<F>(start.number + 1, at_once);
+      if (lane == 0 && last != start.number)
+        __trap(); // another has begun a round since, as none can
       if (begun != Begun::unmet)
         return begun;
     }

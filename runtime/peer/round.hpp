@@ -80,8 +80,9 @@ struct Round {
   int wants;               ///< of MPI_Reduce: the only rank that gets a result; else below 0
   Reduction reduction;
   Number datatype;
-  bool common;  ///< kernels combine such without a call
-  bool by_each; ///< a grid's blocks may wait for it each by itself
+  bool common;     ///< kernels combine such without a call
+  bool by_each;    ///< a grid's blocks may wait for it each by itself
+  bool short_near; ///< a packet of data at most, of near_ranks at most, all on this host
 };
 
 GMPI_HOST_DEVICE constexpr std::uint32_t pieces_of(std::uint64_t bytes) {

@@ -211,10 +211,11 @@ GMPI_DEVICE void keep_ready(Series &series, std::uint32_t call, std::uint32_t nu
 
 // Of calls by way of the proxy (../queue/left_device.hpp), those that only begin are left.
 
-/// What is longer is not left: what is sent goes with its Attribute, in words with its generation.
-/// (Six of 32 KiB each way, handed over at once, took 225 us, and one behind the other 186.)
+/// What is longer is not left. (What is sent goes with its Attribute; but six of 32 KiB each way
+/// take as long one behind the other, where the host has something to do sooner.)
 template <Function F>
-constexpr unsigned long long most_queued = F == Function::Isend ? tagged_bytes : most_left;
+constexpr unsigned long long most_queued = F == Function::Isend ? 16 * 1024 : most_left;
+static_assert(most_queued<Function::Isend> <= inline_bytes);
 
 /// Their requests: those that are ready, as ones of this device's proxy.
 GMPI_DEVICE std::uint32_t queued_number(std::uint32_t number) {

@@ -2,9 +2,9 @@
 // block hands them over all at once, a lane of its first warp for each.
 //
 // Invariant: as of ../peer/series_device.hpp, which notes them: all of a series go by way of the
-// proxy, or none. What a call sends goes with its Attribute, in words with its generation, and lies
-// in global memory. Each has its request already, one that the launch had ready; from here on that
-// is as any other.
+// proxy, or none. What a call sends goes with its Attribute, in words with its generation or, if it
+// is long, before it, and lies in global memory. Each has its request already, one that the launch
+// had ready; from here on that is as any other.
 #pragma once
 
 #include "quick_device.hpp"
@@ -23,6 +23,8 @@ GMPI_DEVICE bool is_by_lane(const LeftCall &call) {
   return bytes_sent(call) <= lane_left_pairs * pair_bytes &&
          is_in_words(call.data, bytes_sent(call));
 }
+/// Whether it goes beside the Attribute as it is, and is to be there before that.
+GMPI_DEVICE bool goes_ahead(const LeftCall &call) { return bytes_sent(call) > tagged_bytes; }
 
 /// What the call's Attribute says. `record`: its slot's.
 template <Function F>
@@ -38,7 +40,7 @@ GMPI_DEVICE void pack_left(const LeftCall &call, Site site, const RequestRecord 
   attribute.beside = reply_data_bytes;
   if constexpr (F == Function::Isend) {
     attribute.in_bytes = call.bytes;
-    attribute.tagged = call.bytes != 0;
+    attribute.tagged = call.bytes != 0 && !goes_ahead(call);
     a.send_buffer = call.data;
     a.send_count = call.count;
     a.send_datatype = call.datatype;
@@ -68,7 +70,8 @@ GMPI_DEVICE void hand_over(const LeftCall &call, Site site, const RequestRecord 
   write_words_here(context, call.first, contents);
 }
 
-/// Hands all over, but for data that a lane does not write. The block's first warp, whole.
+/// Hands all over, but for data that a lane does not write, and calls whose data goes ahead. The
+/// block's first warp, whole.
 GMPI_OUT_OF_LINE void hand_over_as_warp() {
   BlockState &block = block_state();
   Series &series = block.series;
@@ -105,22 +108,53 @@ GMPI_OUT_OF_LINE void hand_over_as_warp() {
     if (k * pair_bytes < bytes)
       pairs[k].store(reinterpret_cast<std::uint64_t *>(ring_payload(context, ticket)) + 2 * k,
                      ring_generation(ticket));
-  if (is_one)
+  if (is_one && !goes_ahead(call))
     hand_over(call, series.site[lane], record);
 }
-/// The other data, a warp each. All of the block.
-GMPI_OUT_OF_LINE void write_left_data() {
+/// The other data that goes with its Attribute, a warp each. All of the block. Returns whether some
+/// is to go ahead.
+GMPI_OUT_OF_LINE bool write_left_data() {
   const Series &series = block_state().series;
   const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
   std::uint32_t turn = 0; // whose it is
+  bool ahead = false;
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < series.count(); ++i)
-    if (const LeftCall &call = series.call[i]; !is_by_lane(call)) {
+    if (const LeftCall &call = series.call[i]; goes_ahead(call)) {
+      ahead = true;
+    } else if (!is_by_lane(call)) {
       if (turn == warp)
         write_data(context, call.first, call.data, static_cast<std::int32_t>(bytes_sent(call)),
                    static_cast<std::int32_t>(lane_index()), 32);
       turn = turn + 1 == warps ? 0 : turn + 1;
     }
+  return ahead;
+}
+
+/// Writes what is to go ahead, and hands over what it belongs to: some calls at a time, so that the
+/// host has something to do soon, and a fence is not waited for after each. All of the block.
+GMPI_OUT_OF_LINE void hand_over_long(BlockTeam team) {
+  constexpr std::uint32_t enough = 32 * 1024;
+  const Series &series = BlockTeam::block().series;
+  const std::uint32_t thread = thread_index(), count = series.count();
+  std::uint32_t first = 0, bytes = 0; // since the last ones
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const LeftCall &call = series.call[i];
+    if (goes_ahead(call)) {
+      copy_share(ring_payload(context, call.first), call.data, call.bytes, thread, block_threads());
+      bytes += bytes_sent(call);
+    }
+    if (bytes == 0 || (bytes < enough && i + 1 < count))
+      continue;
+    team.sync();
+    if (const std::uint32_t its = first + thread; its <= i && goes_ahead(series.call[its])) {
+      release_system(); // (lanes that wait for it together wait once)
+      hand_over(series.call[its], series.site[its], context.records[series.call[its].slot]);
+    }
+    first = i + 1;
+    bytes = 0;
+  }
 }
 
 /// The same by one thread, where some of the block's have left.
@@ -130,8 +164,11 @@ GMPI_OUT_OF_LINE void hand_over_alone() {
   for (std::uint32_t i = 0; i < series.count(); ++i) {
     LeftCall &call = series.call[i];
     call.first = take_ticket(context);
-    write_data(context, call.first, call.data, static_cast<std::int32_t>(bytes_sent(call)), 0, 1);
-    if (!call.sends)
+    if (goes_ahead(call))
+      copy_share(ring_payload(context, call.first), call.data, call.bytes, 0, 1);
+    else
+      write_data(context, call.first, call.data, static_cast<std::int32_t>(bytes_sent(call)), 0, 1);
+    if (!call.sends || goes_ahead(call))
       release_system();
     hand_over(call, series.site[i], context.records[call.slot]);
   }
@@ -146,7 +183,8 @@ GMPI_OUT_OF_LINE void hand_over_left(BlockTeam team) {
     if (thread_index() < 32)
       hand_over_as_warp();
     team.sync(); // with their tickets
-    write_left_data();
+    if (write_left_data())
+      hand_over_long(team);
     if (thread_index() < 32)
       peer::refill_ready_as_warp(*block.launch, series);
   } else if (team.leads()) {

@@ -314,6 +314,18 @@ template <class T> GMPI_DEVICE T *by_now(T *pointer) {
   return pointer;
 }
 
+/// The same number, which may be in flight: nobody looks at it before the other two are known. (As
+/// far as nvcc knows, it depends on them; the pointer is not null.)
+GMPI_DEVICE unsigned long long not_before(unsigned long long number, const void *pointer, bool is) {
+  asm volatile("{.reg .pred null, no;\n"
+               "setp.eq.u64 null, %1, 0;\n"
+               "setp.eq.or.u32 no, %2, 2, null;\n"
+               "@no mov.u64 %0, 0;}"
+               : "+l"(number)
+               : "l"(pointer), "r"(static_cast<std::uint32_t>(is)));
+  return number;
+}
+
 /// This thread's number in its warp: of a block's first, the same as in the block.
 GMPI_DEVICE std::uint32_t lane_index() {
   std::uint32_t lane;
@@ -483,6 +495,9 @@ inline std::uint32_t cas_acquire_device(std::uint32_t *to, std::uint32_t expecte
 inline void let_pass(std::uint32_t) {}
 inline std::uint32_t apart(std::uint32_t number) { return number; }
 template <class T> T *by_now(T *pointer) { return pointer; }
+inline unsigned long long not_before(unsigned long long number, const void *, bool) {
+  return number;
+}
 inline std::uint32_t lane_index() { return thread_index() % 32; }
 /// Each goes its own way.
 struct LanesHere {

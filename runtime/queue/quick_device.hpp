@@ -359,7 +359,7 @@ template <Scope S>
 GMPI_NOINLINE std::uint32_t wait_for_replies(const MPI_Request *requests, std::uint32_t count) {
   const std::uint32_t lane = lane_index();
   const MPI_Request its = lane < count ? requests[lane] : MPI_Request(MPI_REQUEST_NULL);
-  const bool is_null = its == MPI_Request(MPI_REQUEST_NULL);
+  const bool is_null = its == MPI_Request(MPI_REQUEST_NULL) || its == null_peer_request();
   RequestRecord record{};
   const bool is_own = !is_null && is_own_request(its, record) && !is_local(record.out);
   const std::uint32_t slot = is_own ? decode_request(its).slot : 0;

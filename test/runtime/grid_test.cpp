@@ -451,16 +451,22 @@ TEST_F(Grid, data_beside_the_attribute) {
 /// gets them in their order, each with its data and place. Also where threads have left the blocks,
 /// and where one of them is too long to be left.
 TEST_F(Grid, calls_left_to_a_wait) {
-  constexpr int count = 7, turns = 4, stride = 8192;
+  constexpr int count = 7, turns = 8, stride = 8192;
   constexpr int lengths[count] = {0, 8, 71, 72, 100, 1400, 6000}; // of a Reply's, and of an Attribute's ways
+  constexpr int most_longs = 5, longest_left = 16384;
+  struct Longs {
+    int bytes, count; // of those that are sent behind these
+  };
   for (const bool some_left : {false, true})
-    for (const int longest : {0, int(tagged_bytes) + 1}) {
+    for (const auto [longest, longs] : {Longs{0, 0}, {int(tagged_bytes) + 1, 1}, {longest_left, most_longs},
+                                        {longest_left + 1, 1}}) {
       proxy.calls.clear();
       proxy.sent.clear();
-      proxy.run({3, 70}, [=, device = device.data, wrong = wrong.data] {
+      proxy.run({3, 70}, [=, longest = longest, longs = longs, device = device.data, wrong = wrong.data] {
         if (some_left && threadIdx.x == 40)
           return;
         unsigned char *const data = device, *const got = device + stride * (count + 1);
+        int quick_turns = 0;
         for (int turn = 0; turn < turns; ++turn) {
           if (block_number() == 0 && threadIdx.x == 0)
             for (int i = 0; i < stride * (count + 1); ++i) {
@@ -469,24 +475,22 @@ TEST_F(Grid, calls_left_to_a_wait) {
             }
           grid_barrier();
           const std::uint32_t round = device::block_state().round;
-          MPI_Request all[2 * count + 1];
+          MPI_Request all[2 * count + most_longs + 1];
           for (unsigned i = 0; i < count; ++i)
             grid::followed::MPI_Irecv({1, 10 + i}, got + i * stride, lengths[i], MPI_BYTE, 1, int(i),
                                       MPI_COMM_WORLD, &all[i]);
           for (unsigned i = 0; i < count; ++i)
             grid::followed::MPI_Isend({1, 20 + i}, data + i * stride, lengths[i], MPI_BYTE, 1, int(i),
                                       MPI_COMM_WORLD, &all[count + i]);
-          all[2 * count] = MPI_REQUEST_NULL;
-          if (longest != 0)
-            grid::followed::MPI_Isend({1, 20 + count}, data, longest, MPI_BYTE, 1, 9, MPI_COMM_WORLD,
-                                      &all[2 * count]);
-          grid::MPI_Waitall(site, 2 * count + 1, all, MPI_STATUSES_IGNORE);
-          // (The first time the launch gets its requests; a longer one is made by itself.)
-          const std::uint32_t met = device::block_state().round - round;
-          if (!some_left && threadIdx.x == 0 && turn > 1 && met != (longest == 0 ? 1u : 3u))
-            atomicAdd(wrong, 1);
-          for (const MPI_Request request : all)
-            if (request != MPI_REQUEST_NULL)
+          for (unsigned i = 0; i < unsigned(longs); ++i)
+            grid::followed::MPI_Isend({1, 20 + count + i}, data, longest, MPI_BYTE, 1, 9, MPI_COMM_WORLD,
+                                      &all[2 * count + i]);
+          all[2 * count + longs] = MPI_REQUEST_NULL;
+          grid::MPI_Waitall(site, 2 * count + longs + 1, all, MPI_STATUSES_IGNORE);
+          // (A longer one is made by itself.)
+          quick_turns += device::block_state().round - round == (longest <= longest_left ? 1u : 3u);
+          for (int i = 0; i <= 2 * count + longs; ++i)
+            if (all[i] != MPI_REQUEST_NULL)
               atomicAdd(wrong, 1);
           if (threadIdx.x == 0)
             for (int i = 0; i < count; ++i)
@@ -495,12 +499,15 @@ TEST_F(Grid, calls_left_to_a_wait) {
                   atomicAdd(wrong, 1);
           grid_barrier();
         }
+        // The first time the launch gets its requests, and now and then more of them.
+        if (!some_left && threadIdx.x == 0 && quick_turns < turns / 2)
+          atomicAdd(wrong, 1);
       });
       std::size_t sends = 0, all = 0;
       for (const Attribute &call : proxy.calls) {
         if (kind_of(call.function) != Kind::nonblocking)
           continue;
-        const unsigned place = unsigned(all++ % (2 * count + (longest != 0)));
+        const unsigned place = unsigned(all++ % (2 * count + longs));
         const bool receives = place < count;
         EXPECT_EQ(call.function, receives ? Function::Irecv : Function::Isend);
         EXPECT_EQ(call.site.line, receives ? 10 + place : 20 + place - count);
@@ -508,7 +515,7 @@ TEST_F(Grid, calls_left_to_a_wait) {
         EXPECT_EQ(call.launch, launch_index);
         if (receives)
           continue;
-        const int turn = int(sends / (count + (longest != 0))), i = int(place) - count;
+        const int turn = int(sends / (count + longs)), i = int(place) - count;
         const int from = i < count ? i * stride : 0;
         ASSERT_LT(sends, proxy.sent.size());
         const std::vector<unsigned char> &data = proxy.sent[sends++];
@@ -516,7 +523,7 @@ TEST_F(Grid, calls_left_to_a_wait) {
         for (std::size_t k = 0; k < data.size(); ++k)
           ASSERT_EQ(data[k], static_cast<unsigned char>(from + int(k) + turn));
       }
-      EXPECT_EQ(all, std::size_t(turns) * (2 * count + (longest != 0)));
+      EXPECT_EQ(all, std::size_t(turns) * (2 * count + longs));
     }
 }
 
