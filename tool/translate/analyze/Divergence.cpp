@@ -162,7 +162,20 @@ void Divergence::findControllers(const Adjacency &Pruned, const BitVector &For) 
     if (Pruned[Block].empty() || Block == Exit)
       Ends.set(Block);
 
-  // Loops without an end: one of their blocks stands in for it.
+  // Loops without an end: one of their blocks stands in for it, the last in order; not one of a
+  // loop that only leads there.
+  auto EndlessFrom = [&](unsigned Block) {
+    for (;;) {
+      BitVector After = reachableFrom(Block, Pruned);
+      auto Beyond = llvm::find_if(After.set_bits(), [&](unsigned To) {
+        return To != Block && !reachableFrom(To, Pruned).test(Block);
+      });
+      if (Beyond == After.set_bits_end())
+        return *std::find_if(Order.rbegin(), Order.rend(),
+                             [&](unsigned In) { return In == Block || After.test(In); });
+      Block = *Beyond;
+    }
+  };
   auto ReachEnds = [&] {
     BitVector Found = Ends;
     for (bool Changed = true; Changed;) {
@@ -181,7 +194,7 @@ void Divergence::findControllers(const Adjacency &Pruned, const BitVector &For) 
                              [&](unsigned Block) { return !Found.test(Block); });
     if (Lost == Order.rend())
       break;
-    Ends.set(*Lost);
+    Ends.set(EndlessFrom(*Lost));
   }
 
   std::vector<BitVector> After(Size, BitVector(Size, true));
