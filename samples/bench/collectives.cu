@@ -30,6 +30,16 @@ static __global__ void reductions(Call c) {
     MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, c.comm);
 }
 
+/// The same of one that each thread has, as a residual, or the length of a step.
+static __global__ void variables(Call c) {
+  const double own = c.rank + 1; // as given() has it
+  double sum = 0;
+  for (int i = 0; i < c.calls; ++i)
+    MPI_Allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, c.comm);
+  if (blockIdx.x == 0 && threadIdx.x == 0)
+    *c.to = sum;
+}
+
 constexpr int most_at_once = 31; ///< ranks that one trades with
 
 /// What a rank keeps: several elements of each thread are under way at a time. (Written out: of a
@@ -85,7 +95,7 @@ static __global__ void nothing(Call) {}
 
 namespace {
 
-enum class Data { none, broadcast, reduced, exchanged };
+enum class Data { none, broadcast, reduced, variable, exchanged };
 
 struct Collective {
   const char *name;
@@ -111,6 +121,12 @@ const Collective collectives[] = {
      },
      [](const Call &c, cudaStream_t stream) { nccl::all_reduce(c.from, c.to, c.count, stream); },
      ""},
+    {"Allreduce of a variable", Data::variable, variables,
+     [](const Call &c) {
+       MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+     },
+     [](const Call &c, cudaStream_t stream) { nccl::all_reduce(c.from, c.to, c.count, stream); },
+     "Each thread has the variable; what stands beside the kernels' takes a buffer."},
     {"Alltoall", Data::exchanged, exchanges,
      [](const Call &c) {
        MPI_Alltoall(c.from, c.count, MPI_DOUBLE, c.to, c.count, MPI_DOUBLE, MPI_COMM_WORLD);
@@ -246,7 +262,9 @@ void experiments::collectives(bench::Bench &bench) {
                  {"NCCL", "us", Role::peer},
                  {"host MPI", "us", Role::limit}},
                 bench::note({collective.note, kernels.why_not(), nccl::why_not()}));
-    for (std::size_t bytes : collective.data == Data::none ? std::vector<std::size_t>{0} : sizes) {
+    for (std::size_t bytes : collective.data == Data::none       ? std::vector<std::size_t>{0}
+                             : collective.data == Data::variable ? std::vector{sizeof(double)}
+                                                                 : sizes) {
       int count = int(bytes / sizeof(double)), calls = bench.iterations(bytes, 100);
       Call device = {from.data(), to.data(), count, calls, bench.rank, bench.ranks, MPI_COMM_WORLD};
       Call host = device;
