@@ -112,6 +112,17 @@ template <Function F> GMPI_DEVICE Buffers places_of(const Arguments &a) {
 
 // --- a round that a warp carries ---
 
+/// Whether a block that has begun a round has waited for it for long enough, so many turns so far,
+/// or has other things to see to. A warp, whole.
+GMPI_DEVICE bool others_are_late(unsigned turns, unsigned patience) {
+  bool stop = turns >= patience;
+  if (lane_index() == 0 && turns % 64 == 63) {
+    const Summary summary = look(*context.peer);
+    stop = stop || (summary.active | summary.posted) != 0;
+  }
+  return __any_sync(whole_warp, stop);
+}
+
 /// What a warp has found out before it begins a round.
 struct Start {
   std::uint32_t number; ///< the communicator's last round's
@@ -127,7 +138,7 @@ template <Function F, Scope S, class Combine>
 GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, Combine combine) {
   constexpr bool reduces = F == Function::Reduce || F == Function::Allreduce;
   constexpr bool has_data = F != Function::Barrier;
-  constexpr int patience = 4096;
+  constexpr unsigned patience = 4096;
   State &state = *context.peer;
   BlockState &block = block_state();
   Round &round = block.peer.round;
@@ -179,7 +190,7 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
   for (int base = 0; base < size; base += has_data ? ranks_at_once : 32) {
     Packet parts[ranks_at_once];
     GMPI_NO_UNROLL
-    for (int turns = 0;; ++turns) {
+    for (unsigned turns = 0;; ++turns) {
       bool there = true;
       if constexpr (has_data) {
         load_of_ranks(parts, base, size - 1, place);
@@ -198,12 +209,7 @@ GMPI_DEVICE Begun exchange_as_warp(const Start &start, void *out, bool by_each, 
       }
       if (__all_sync(whole_warp, there))
         break;
-      bool stop = turns == patience;
-      if (lane == 0 && turns % 64 == 63) {
-        Summary summary = look(state);
-        stop = stop || (summary.active | summary.posted) != 0;
-      }
-      if (__any_sync(whole_warp, stop)) {
+      if (others_are_late(turns, patience)) {
         if (is_others())
           __trap();
         if (lane == 0)
@@ -477,17 +483,6 @@ struct ShortPacket {
   }
 };
 static_assert(2 * Round::near_ranks <= 32);
-
-/// Whether a block that has begun a round has waited for it for long enough, so many turns so far,
-/// or has other things to see to. A warp, whole.
-GMPI_DEVICE bool others_are_late(unsigned turns, unsigned patience) {
-  bool stop = turns >= patience;
-  if (lane_index() == 0 && turns % 64 == 63) {
-    const Summary summary = look(*context.peer);
-    stop = stop || (summary.active | summary.posted) != 0;
-  }
-  return __any_sync(whole_warp, stop);
-}
 
 /// Waits for what round number `number` brings to a block that waits for it by itself, each lane
 /// for a rank's only packet. `leads`: this block has begun it, and returns sending where the others

@@ -106,6 +106,13 @@ struct Collective {
   const char *note;
 };
 
+void reduce(const Call &c) {
+  MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+void reduce_by_nccl(const Call &c, cudaStream_t stream) {
+  nccl::all_reduce(c.from, c.to, c.count, stream);
+}
+
 const Collective collectives[] = {
     {"Barrier", Data::none, barriers, [](const Call &) { MPI_Barrier(MPI_COMM_WORLD); }, nullptr,
      ""},
@@ -115,17 +122,8 @@ const Collective collectives[] = {
        nccl::broadcast(c.to, c.count * sizeof(double), 0, stream);
      },
      ""},
-    {"Allreduce", Data::reduced, reductions,
-     [](const Call &c) {
-       MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-     },
-     [](const Call &c, cudaStream_t stream) { nccl::all_reduce(c.from, c.to, c.count, stream); },
-     ""},
-    {"Allreduce of a variable", Data::variable, variables,
-     [](const Call &c) {
-       MPI_Allreduce(c.from, c.to, c.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-     },
-     [](const Call &c, cudaStream_t stream) { nccl::all_reduce(c.from, c.to, c.count, stream); },
+    {"Allreduce", Data::reduced, reductions, reduce, reduce_by_nccl, ""},
+    {"Allreduce of a variable", Data::variable, variables, reduce, reduce_by_nccl,
      "Each thread has the variable; what stands beside the kernels' takes a buffer."},
     {"Alltoall", Data::exchanged, exchanges,
      [](const Call &c) {
