@@ -1,5 +1,6 @@
 // How much goes from kernel to kernel in a second: a window of MPI_Isend against a window of
 // MPI_Irecv, by size of a message. Beside the same between hosts, and with copies by hand.
+#include "bare_link.h"
 #include "bench.h"
 #include "nvshmem_column.h"
 
@@ -105,7 +106,7 @@ nvshmem::Column with_nvshmem(bench::Bench &bench, const std::vector<Windows> &al
 
 void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int blocks,
           const bench::Stream &stream, const bench::Cell &nvshmem,
-          const bench::KernelsComm &kernels) {
+          const bench::KernelsComm &kernels, bare::Link &link) {
   auto kernel = [&](void (*kernel)(Windows), int blocks, const Windows &w, const char *lowering,
                     const char *what) {
     bench::PreferredLowering preferred(lowering);
@@ -129,7 +130,11 @@ void line(bench::Bench &bench, const Windows &w, unsigned char *pinned, int bloc
   bench::Cell by_hand =
       measure(bench, w, w.buffer, "classic", [&] { classic(hosts, w.buffer, stream); });
   bench::Cell limit = measure(bench, w, pinned, "host MPI", [&] { hosts_alone(hosts); });
-  bench.row({w.bytes, block, queue, split, peer_block, peer_grid, by_hand, nvshmem, limit});
+  const std::size_t window = std::size_t(w.window) * w.bytes;
+  bench::Cell stores = link.stores(bench, window);
+  if (stores.kind == bench::Cell::Kind::sample)
+    stores = stores.sample.into(1e-3 * window);
+  bench.row({w.bytes, block, queue, split, peer_block, peer_grid, by_hand, nvshmem, limit, stores});
 }
 
 } // namespace
@@ -145,6 +150,7 @@ void experiments::bandwidth(bench::Bench &bench) {
     all.push_back({buffer.data(), static_cast<int>(bytes), window, 1 - bench.rank,
                    bench.iterations(bytes, 20), bench.rank == 0, MPI_COMM_WORLD});
   bench::KernelsComm kernels;
+  bare::Link link(bench, room);
   nvshmem::Column by_nvshmem = with_nvshmem(bench, all);
   bench.table("Bandwidth one way, " + std::to_string(window) +
                   " messages at a time; grid: " + std::to_string(blocks) + " blocks",
@@ -156,8 +162,9 @@ void experiments::bandwidth(bench::Bench &bench) {
                {"grid, peer", "GB/s", Role::ours},
                {"classic", "GB/s", Role::peer},
                {"NVSHMEM, block", "GB/s", Role::peer},
-               {"host MPI", "GB/s", Role::limit}},
-              bench::note({kernels.why_not(), by_nvshmem.why_not}));
+               {"host MPI", "GB/s", Role::limit},
+               {"bare stores, grid", "GB/s", Role::limit}},
+              bench::note({kernels.why_not(), link.why_not(), by_nvshmem.why_not}));
   for (std::size_t i = 0; i < all.size(); ++i)
-    line(bench, all[i], pinned.data(), blocks, stream, by_nvshmem.cells[i], kernels);
+    line(bench, all[i], pinned.data(), blocks, stream, by_nvshmem.cells[i], kernels, link);
 }

@@ -1,8 +1,11 @@
 // Barrier, Bcast, Allreduce and what Alltoall does, by size, made by a whole grid: with each
 // lowering and transport, beside what one does without MPI in kernels, NCCL, and the hosts' own
 // calls.
+#include "bare_link.h"
 #include "bench.h"
 #include "with_nccl.h"
+
+#include <algorithm>
 
 using bench::Role;
 
@@ -135,6 +138,11 @@ const Collective collectives[] = {
      "Size: for each rank. Kernels trade with another rank by MPI_Sendrecv, with more of them by "
      "MPI_Irecv, MPI_Isend and MPI_Waitall."}};
 
+/// Whether bare packets from each rank to each are its limit.
+bool has_bare(const Collective &collective) {
+  return collective.data != Data::broadcast && collective.data != Data::exchanged;
+}
+
 /// Elements on a rank, before or after.
 std::size_t elements(const Collective &collective, const Call &c) {
   return std::size_t(c.count) * (collective.data == Data::exchanged ? c.ranks : 1);
@@ -208,7 +216,7 @@ void classic(const Collective &collective, const Call &device, const Call &host,
 
 /// One size: a row of the table.
 void line(bench::Bench &bench, const Collective &collective, const Call &device, const Call &host,
-          const Setting &with, const bench::KernelsComm &kernels) {
+          const Setting &with, const bench::KernelsComm &kernels, bare::Link &link) {
   auto kernel = [&](const char *lowering, const char *name, const Call &device) {
     bench::PreferredLowering preferred(lowering);
     return measure(bench, collective, device, name, [&] {
@@ -237,7 +245,10 @@ void line(bench::Bench &bench, const Collective &collective, const Call &device,
       collective.host(host);
   });
   int bytes = collective.data == Data::none ? 0 : int(device.count * sizeof(double));
-  bench.row({bytes, queue, split, peer, by_hand, nccl, hosts});
+  bench::Cell bare;
+  if (has_bare(collective))
+    bare = link.all_reduce(bench, std::max(bytes, 8));
+  bench.row({bytes, queue, split, peer, by_hand, nccl, hosts, bare});
 }
 
 } // namespace
@@ -245,6 +256,7 @@ void line(bench::Bench &bench, const Collective &collective, const Call &device,
 void experiments::collectives(bench::Bench &bench) {
   Setting with = {bench.blocks(), bench.threads(), {}};
   bench::KernelsComm kernels;
+  bare::Link link(bench);
   std::vector<std::size_t> sizes = bench.sizes(8, 16 << 20);
   std::size_t room = (sizes.back() / sizeof(double) + 1) * bench.ranks;
   bench::Array<double> from(room), to(room);
@@ -258,8 +270,10 @@ void experiments::collectives(bench::Bench &bench) {
                  {"peer", "us", Role::ours},
                  {"classic", "us", Role::peer},
                  {"NCCL", "us", Role::peer},
-                 {"host MPI", "us", Role::limit}},
-                bench::note({collective.note, kernels.why_not(), nccl::why_not()}));
+                 {"host MPI", "us", Role::limit},
+                 {"bare packets", "us", Role::limit}},
+                bench::note({collective.note, kernels.why_not(), nccl::why_not(),
+                             has_bare(collective) ? link.why_not() : ""}));
     for (std::size_t bytes : collective.data == Data::none       ? std::vector<std::size_t>{0}
                              : collective.data == Data::variable ? std::vector{sizeof(double)}
                                                                  : sizes) {
@@ -267,7 +281,7 @@ void experiments::collectives(bench::Bench &bench) {
       Call device = {from.data(), to.data(), count, calls, bench.rank, bench.ranks, MPI_COMM_WORLD};
       Call host = device;
       host.from = host_from.data(), host.to = host_to.data();
-      line(bench, collective, device, host, with, kernels);
+      line(bench, collective, device, host, with, kernels, link);
     }
   }
 }

@@ -4,6 +4,7 @@
 //
 // Every byte is verified: in an untimed run each rank adds one to all of them before it sends, so
 // what comes home shows how often it has travelled; the timed runs return what they were given.
+#include "bare_link.h"
 #include "bench.h"
 #include "device_clock.h"
 #include "nvshmem_column.h"
@@ -210,7 +211,7 @@ constexpr int longest_eager = 65536;
 /// One size: a row of the table. `unmapped`: as much memory as e's, which no other process can map.
 void line(bench::Bench &bench, const PingPong &e, unsigned char *unmapped, Shape grid,
           const bench::Stream &stream, const bench::Cell &nvshmem,
-          const bench::KernelsComm &kernels) {
+          const bench::KernelsComm &kernels, bare::Link &link) {
   auto kernel = [&](void (*kernel)(PingPong), Shape shape, const PingPong &e, const char *lowering,
                     const char *what) {
     bench::PreferredLowering preferred(lowering);
@@ -248,8 +249,11 @@ void line(bench::Bench &bench, const PingPong &e, unsigned char *unmapped, Shape
     aware = peer(gpu_aware, "GPU-aware MPI");
   if (nccl::available())
     nccl = peer(with_nccl, "NCCL");
+  bench::Cell packets = link.one_way(bench, e.bytes, e.compute), stores;
+  if (e.compute <= 0 && e.bytes > longest_eager)
+    stores = link.stores(bench, e.bytes);
   bench.row({e.bytes, queue[0], queue[1], queue[2], split, carried[0], carried[1], carried[2],
-             through_ring, by_hand, aware, nccl, nvshmem, hosts});
+             through_ring, by_hand, aware, nccl, nvshmem, hosts, packets, stores});
 }
 
 } // namespace
@@ -271,6 +275,7 @@ void experiments::pingpong(bench::Bench &bench) {
                          MPI_COMM_WORLD, bench.rank == 0, false, compute,
                          bench.iterations(bytes, 100)});
   bench::KernelsComm kernels;
+  bare::Link link(bench, room);
   nvshmem::Column by_nvshmem = with_nvshmem(bench, exchanges);
   bench.table(
       title,
@@ -287,10 +292,12 @@ void experiments::pingpong(bench::Bench &bench) {
        {"GPU-aware MPI", "us", Role::peer},
        {"NCCL", "us", Role::peer},
        {"NVSHMEM, block", "us", Role::peer},
-       {"host MPI", "us", Role::limit}},
-      bench::note({bench::long_messages(), kernels.why_not(),
+       {"host MPI", "us", Role::limit},
+       {"bare packets, block", "us", Role::limit},
+       {"bare stores, grid", "us", Role::limit}},
+      bench::note({bench::long_messages(), kernels.why_not(), link.why_not(),
                    is_gpu_aware() ? "" : "GPU-aware MPI: the library does not say that it is.",
                    nccl::why_not(), by_nvshmem.why_not}));
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    line(bench, exchanges[i], unmapped.data(), grid, stream, by_nvshmem.cells[i], kernels);
+    line(bench, exchanges[i], unmapped.data(), grid, stream, by_nvshmem.cells[i], kernels, link);
 }

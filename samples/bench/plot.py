@@ -72,7 +72,7 @@ def next_look(axes, role):
     names = axes.get_legend_handles_labels()[1]
     limits = sum(name.endswith("(limit)") for name in names)
     if role == "limit":
-        return {"color": ["black", "grey"][limits % 2]}
+        return {"color": ["black", "grey", "saddlebrown"][limits % 3]}
     return {"color": COLOURS[(len(names) - limits) % len(COLOURS)]}
 
 

@@ -17,6 +17,14 @@ Cell cell(const Table &table, const std::vector<Cell> &row, const std::string &n
   return {};
 }
 
+/// What bare stores from GPU to GPU take; nothing where they are no limit.
+Cell bare(const Table &table, const std::vector<Cell> &row) {
+  for (const char *name : {"bare packets, block", "bare packets", "bare stores, grid"})
+    if (const Cell found = cell(table, row, name); found.kind != Cell::Kind::none)
+      return found;
+  return {};
+}
+
 /// The least of the cells of one row, and its way.
 struct Fastest {
   Cell time, way;
@@ -43,7 +51,7 @@ void add(bench::Bench &bench, const char *what, const Table &table, const std::s
     bench.row({what, row[0], by_grid.time, by_grid.way, by_block.time, by_block.way, classic,
                classic.sample.median / by_grid.time.sample.median,
                cell(table, row, "GPU-aware MPI"), cell(table, row, "NCCL"),
-               cell(table, row, "NVSHMEM, block")});
+               cell(table, row, "NVSHMEM, block"), bare(table, row)});
   }
 }
 
@@ -69,7 +77,8 @@ void experiments::summary(bench::Bench &bench) {
                {"classic / grid", "", Role::info},
                {"GPU-aware MPI", "us", Role::peer},
                {"NCCL", "us", Role::peer},
-               {"NVSHMEM, block", "us", Role::peer}},
+               {"NVSHMEM, block", "us", Role::peer},
+               {"bare stores", "us", Role::limit}},
               pingpong.front().note);
   add(bench, "message", pingpong.front(), "grid, ");
   for (const Table &table : bench.tables_of(experiments::collectives, options)) {
