@@ -8,6 +8,7 @@ namespace gmpi {
 
 enum class Begun : std::uint32_t {
   behind,    ///< calls of the grid that have been left to it are to be made first
+  singly,    ///< the same, those that have not been made yet one by one
   posted,    ///< there are none, but those made last may be the ones that it waits for
   unmet,     ///< nobody has looked: some of the block's threads are missing, or it is one thread's
   elsewhere, ///< it is the proxy's, which does not know of it yet

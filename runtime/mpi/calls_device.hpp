@@ -51,18 +51,40 @@ template <Function F, Scope S> GMPI_DEVICE Begun carry() {
 }
 } // namespace quick
 
-/// Makes all that has been left to a wait, and waits for it, if that is all that this waits for; see
-/// peer::exchange_left(). Returns whether it has: then nothing is left of the call but its results.
-template <Function F> GMPI_DEVICE bool exchange_left(Site site, const Arguments &a) {
+/// Whether a wait may be for all that has been left to it, from kernel to kernel.
+template <Function F> GMPI_DEVICE bool may_wait_for_left(const Arguments &a) {
   constexpr bool one = F == Function::Wait;
-  if (returns_to_global<F>(a) || (one && wants_status(a)) || peer::are_queued(block_state().series))
-    return false;
-  if (!one && a.count == 0 && peer::waited_calls() == 0) // make_left() waits for nothing
-    return false;
+  return !returns_to_global<F>(a) && !(one && wants_status(a)) &&
+         !peer::are_queued(block_state().series) &&
+         (one || a.count != 0 || peer::waited_calls() != 0); // make_left() waits for nothing
+}
+/// Makes it, and waits for it, if that is all that this waits for, by `exchange(count, requests,
+/// tells)`: see peer::exchange_left(). Returns how far it has come then; else behind.
+template <Function F, class Exchange>
+GMPI_DEVICE Begun exchange_left(Site site, const Arguments &a, Exchange exchange) {
+  constexpr bool one = F == Function::Wait;
+  if (!may_wait_for_left<F>(a))
+    return Begun::behind;
   if (thread_index() == 0)
     block_state().series.waits_at = site;
-  return peer::exchange_left(one ? 1 : a.count, one ? a.request : a.requests,
-                             !one && a.statuses != MPI_STATUSES_IGNORE) == Begun::answered;
+  return exchange(one ? 1 : a.count, one ? a.request : a.requests,
+                  !one && a.statuses != MPI_STATUSES_IGNORE);
+}
+/// The first warp, where it can do so by itself.
+template <Function F> GMPI_DEVICE Begun exchange_short(Site site, const Arguments &a) {
+  if (!peer::may_carry_alone(block_state().series))
+    return Begun::behind;
+  return exchange_left<F>(site, a, [](int count, const MPI_Request *requests, bool tells) {
+    return peer::exchange_short_as_warp(count, requests, tells);
+  });
+}
+/// All of the block, from where that has come. Returns whether it is done: then nothing is left of
+/// the call but its results.
+template <Function F> GMPI_DEVICE bool exchange_left(Site site, const Arguments &a, Begun now) {
+  return now != Begun::singly &&
+         exchange_left<F>(site, a, [=](int count, const MPI_Request *requests, bool tells) {
+           return peer::exchange_left(now, count, requests, tells);
+         }) == Begun::answered;
 }
 
 /// Whether a wait may be for calls that have been left, and made: see
@@ -94,9 +116,9 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
   Begun now = Begun::over;
   do {
     if constexpr (S == Scope::grid && completes_quickly<F>)
-      if (leads && (now == Begun::behind ? exchange_left<F>(site, a) : wait_for_posted<F>(a)))
+      if (leads && (now == Begun::posted ? wait_for_posted<F>(a) : exchange_left<F>(site, a, now)))
         return Begun::answered;
-    if (ends && now == Begun::behind)
+    if (leads && now != Begun::posted)
       make_what_was_left(BlockTeam{thread_index() == 0}, site);
     now = Begun::over;
     if (thread_index() < 32) {
@@ -108,9 +130,12 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
         now = Begun::unmet;
         if (ends && peer::is_behind_others())
           now = Begun::behind;
-        if constexpr (S == Scope::grid && completes_quickly<F>)
-          if (now == Begun::unmet && !leads && may_wait_for_posted<F>(a))
+        if constexpr (S == Scope::grid && completes_quickly<F>) {
+          if (now == Begun::behind)
+            now = exchange_short<F>(site, a);
+          else if (!leads && may_wait_for_posted<F>(a))
             now = Begun::posted;
+        }
         if (now == Begun::unmet)
           now = begin();
         leads = ends;
@@ -119,7 +144,8 @@ GMPI_DEVICE Begun begin_together(Site site, const Arguments &a, Before before, M
       }
     }
     now = tell_all(now);
-    leads = ends && (now == Begun::behind || now == Begun::posted);
+    leads = ends && (now == Begun::behind || now == Begun::singly || now == Begun::posted ||
+                     (completes_quickly<F> && peer::is_span(now)));
   } while (leads);
   return now;
 }
@@ -306,7 +332,7 @@ GMPI_DEVICE int carry_on_between_kernels(Site site, const Arguments &a, Begun be
 }
 
 template <Scope S>
-GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
+GMPI_NOINLINE int wait_singly(Site site, int count, MPI_Request *requests,
                                   MPI_Status *statuses);
 template <Scope S>
 GMPI_NOINLINE int send_or_receive(Site site, const void *send_buffer, int send_count,
@@ -389,7 +415,7 @@ template <class> GMPI_DEVICE void make_left(Site site) {
     GMPI_EACH(GMPI_ASSIGN, roles)                                                                  \
     if constexpr (Function::name == Function::Waitall) {                                           \
       if (a.statuses != MPI_STATUSES_IGNORE)                                                       \
-        return wait_one_by_one<S>(site, a.count, a.requests, a.statuses);                          \
+        return wait_singly<S>(site, a.count, a.requests, a.statuses);                          \
     }                                                                                              \
     if constexpr (Function::name == Function::Wait && S == Scope::grid) {                          \
       if (wants_status(a) && peer::has_left() &&                                                   \
@@ -888,7 +914,7 @@ GMPI_NOINLINE bool exchange_with_statuses(Site site, int count, MPI_Request *req
 
 /// MPI_Waitall with statuses: one rendezvous a request, since each has a result of its own.
 template <Scope S>
-GMPI_NOINLINE int wait_one_by_one(Site site, int count, MPI_Request *requests,
+GMPI_NOINLINE int wait_singly(Site site, int count, MPI_Request *requests,
                                   MPI_Status *statuses) {
   if constexpr (S == Scope::grid)
     if (peer::has_left() && exchange_with_statuses(site, count, requests, statuses))

@@ -622,11 +622,14 @@ GMPI_DEVICE bool find_places(const Series &series, bool sends, Places &places) {
   const std::uint32_t bytes = places.sends ? call.bytes : 0;
   const bool announces = with_long && bytes > eager_bytes && !places.is_wide;
   const unsigned same = places.same = __match_any_sync(whole_warp, places.route_index);
-  unsigned long long before = 0; // slots of those that take the same route
+  const unsigned sending = __ballot_sync(whole_warp, places.sends);
+  const bool one_each = __all_sync(whole_warp, announces || bytes <= slot_bytes) != 0;
+  // Slots of those that take the same route.
+  unsigned long long before = one_each ? __popc(same & sending & ((1u << lane) - 1)) : 0;
   places.dense = false;
-  places.slots = 0;
+  places.slots = places.sends ? 1 : 0;
   GMPI_NO_UNROLL
-  for (unsigned those = __ballot_sync(whole_warp, places.sends); those != 0; those &= those - 1) {
+  for (unsigned those = one_each ? 0 : sending; those != 0; those &= those - 1) {
     const std::uint32_t j =
         __ffs(static_cast<int>(those)) - 1; // (its own turn is the last to count)
     places.dense = !announces && may_be_dense(bytes, call.data, route, route.next + before);
@@ -700,6 +703,60 @@ template <bool reads> GMPI_NOINLINE void carry_all_left() {
   __syncthreads();
 }
 
+/// What a block's first warp writes, or reads, by itself: so many messages at most, of which each
+/// lane has so many packets. (To have the block's other warps do it takes some 4,000 cycles.)
+constexpr std::uint32_t most_alone = 8, packets_alone = 16;
+
+/// How many lanes then have one of so many messages: a power of two, by its logarithm.
+GMPI_DEVICE std::uint32_t lanes_shift(std::uint32_t messages) {
+  return messages <= 1 ? 5 : __clz(static_cast<int>(messages - 1)) - 27;
+}
+GMPI_DEVICE bool is_for_lanes(std::uint32_t bytes, std::uint32_t shift) {
+  return bytes <= packets_alone * packet_bytes << shift;
+}
+/// Whether it may carry all that has been left, by length. The warp, whole.
+GMPI_DEVICE bool may_carry_alone(const Series &series) {
+  const std::uint32_t lane = lane_index(), count = series.count();
+  const LeftCall &call = series.call[lane];
+  const auto sent =
+      static_cast<std::uint32_t>(__popc(__ballot_sync(whole_warp, lane < count && call.sends)));
+  const std::uint32_t most = sent > count - sent ? sent : count - sent;
+  return most <= most_alone &&
+         __all_sync(whole_warp, lane >= count || is_for_lanes(call.bytes, lanes_shift(most)));
+}
+
+/// It carries the messages of `those` lanes, whose places are known, if it may: of each the data is
+/// whole words of four bytes, at an address for eight. Returns whether it has. The warp, whole; it
+/// calls no function.
+template <bool reads> GMPI_DEVICE bool carry_alone(const Series &series, unsigned those) {
+  constexpr std::uint32_t at_once = 4;
+  const std::uint32_t lane = lane_index();
+  const auto messages = static_cast<std::uint32_t>(__popc(those));
+  const std::uint32_t shift = lanes_shift(messages), lanes = 1u << shift;
+  const LeftCall &own = series.call[lane];
+  const bool may =
+      (those >> lane & 1) == 0 || (!own.dense && is_in_eights(own.data) && (own.carried & 3) == 0 &&
+                                   is_for_lanes(own.carried, shift));
+  if (messages > most_alone || !__all_sync(whole_warp, may))
+    return false;
+  __syncwarp(); // the lanes' places are there for the others
+  const std::uint32_t number = lane >> shift, rank = lane & (lanes - 1);
+  GMPI_NO_UNROLL
+  for (std::uint32_t i = 0; i < number; ++i)
+    those &= those - 1;
+  if (those != 0) {
+    const LeftCall &call = series.call[__ffs(static_cast<int>(those)) - 1];
+    static_assert(32 / most_alone >= header_packets);
+    if (!reads && rank < header_packets)
+      write_header_packet(call, rank);
+    const SpanWindow window(call.ring, static_cast<unsigned char *>(call.data), call.first,
+                            call.carried);
+    carry_span<reads, at_once, true>(window, rank, window.packets(), lanes, [] {});
+  }
+  __syncwarp();
+  return true;
+}
+
 /// Of several messages, those that are no longer are a warp's each.
 constexpr std::uint32_t most_by_one_warp = 8192;
 
@@ -717,8 +774,9 @@ GMPI_DEVICE void note_to_carry(Series &series, bool carries, std::uint32_t bytes
 
 /// Takes these places. A lane writes its message if that is no longer than a packet; the others are
 /// to be carried, but for those that are announced: these are described. `order`: the sender's word
-/// for both channels. Returns whether there are any to be carried.
-template <bool with_long>
+/// for both channels. `alone`: the warp carries them, if it may. Returns whether there are any to
+/// be carried.
+template <bool with_long, bool alone = false>
 GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
                              std::uint64_t order) {
   LeftCall &call = series.call[lane_index()];
@@ -746,8 +804,11 @@ GMPI_DEVICE bool take_places(State &state, Series &series, const Places &places,
     else if (bytes <= packet_bytes)
       write_left(call);
   }
+  const unsigned carried = __ballot_sync(whole_warp, bytes > packet_bytes);
+  if (alone && (carried == 0 || carry_alone<false>(series, carried)))
+    return false;
   note_to_carry(series, bytes > packet_bytes, bytes);
-  return __any_sync(whole_warp, bytes > packet_bytes);
+  return carried != 0;
 }
 
 /// Makes all calls that have been left, in the usual case: those that receive are posted, and those

@@ -211,15 +211,16 @@ struct Pause {
 
 /// Receives, as far as the block's first warp can do it: it, whole. Returns answered, where all has
 /// been received, and nothing is left but to end the call and to give slots back; bundling, where
-/// all of the block are to read messages before it goes on; storing, where all blocks are to store
-/// some; working, where the other blocks are to end what they carry before (`shares`: they may be
-/// at it); sending, where it has waited for a while, and what is pending is to be tried again (so,
-/// too); or elsewhere, where the rest of the calls are to be made the usual way. `posted`: they
-/// are posted, and it has the lock. It calls no function.
+/// all of the block are to read messages before it goes on; receiving, where it has read some by
+/// itself (`alone`), and is to be called again; storing, where all blocks are to store some;
+/// working, where the other blocks are to end what they carry before (`shares`: they may be at it);
+/// sending, where it has waited for a while, and what is pending is to be tried again (so, too); or
+/// elsewhere, where the rest of the calls are to be made the usual way. `posted`: they are posted,
+/// and it has the lock. It calls no function.
 ///
 /// Messages come in the order in which they are sent, and mostly that is the order of the receives,
 /// and they are as long as there is room. So each lane looks where its message begins if it is so.
-template <bool with_long, bool shares, bool posted>
+template <bool with_long, bool shares, bool posted, bool alone = false>
 GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
@@ -343,10 +344,16 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
       relax();
     }
   }
+  bool again = false;
+  if constexpr (alone)
+    if (unread != 0 && carry_alone<true>(series, unread)) {
+      unread = 0;
+      again = open != 0 && usual;
+    }
   // What is pending may have room before all is carried.
   const bool tries = pauses && pending != 0 && series.tries % 2 == 0;
   const bool joins = shares && unread == 0 && series.sharing && !tries;
-  const bool goes_on = unread != 0 || stores || joins || pauses;
+  const bool goes_on = unread != 0 || stores || joins || pauses || again;
   const bool all = (open | pending) == 0 && !(with_long && ones.any());
   if (with_long && !goes_on)
     all ? acquire_system() : leave_landing(state, ones);
@@ -372,6 +379,7 @@ GMPI_DEVICE Begun receive_left(State &state, Series &series) {
   return joins     ? Begun::working
          : stores  ? Begun::storing
          : pauses  ? Begun::sending
+         : again   ? Begun::receiving
          : goes_on ? Begun::bundling
          : all     ? Begun::answered
                    : Begun::elsewhere;

@@ -27,7 +27,7 @@ constexpr std::uint32_t most_stored = step_bytes<Scope::grid> / Copies::most;
 /// write messages; over, where there are none; or nothing, or exchanging, and nothing has happened:
 /// the latter where some can neither be stored with others nor be wide. The block's first warp,
 /// whole; else it calls no function.
-template <bool with_long, bool wide>
+template <bool with_long, bool wide, bool alone>
 GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait, bool again) {
   const std::uint32_t lane = lane_index();
   LeftCall &call = series.call[lane];
@@ -84,7 +84,7 @@ GMPI_DEVICE Begun begin_exchange_of(State &state, Series &series, bool may_wait,
     return Begun::nothing;
   }
   channels.note(series);
-  const bool carries = take_places<with_long>(state, series, places, order);
+  const bool carries = take_places<with_long, alone>(state, series, places, order);
   if constexpr (with_long) {
     if (may_be_long && channels.receives)
       describe_long_receive(state, call, own);
@@ -120,16 +120,17 @@ template <bool with_long> GMPI_DEVICE void leave_rest(State &state, Series &seri
   free_received(state, series, count, with_long ? series.freed : 0);
 }
 
-template <bool with_long, bool wide = false>
+template <bool with_long, bool wide = false, bool alone = false>
 GMPI_NOINLINE Begun begin_exchange_as_warp(int count, const MPI_Request *requests,
                                            bool may_wait = false, bool again = false) {
   BlockState &block = block_state();
   return are_of_series(block.series, requests, count)
-             ? begin_exchange_of<with_long, wide>(*context.peer, block.series, may_wait, again)
+             ? begin_exchange_of<with_long, wide, alone>(*context.peer, block.series, may_wait,
+                                                         again)
              : Begun::elsewhere;
 }
 /// `requests`: null, where nothing is to be said of what has been received.
-template <bool with_long, bool shares = false>
+template <bool with_long, bool shares = false, bool alone = false>
 GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *requests) {
   BlockState &block = block_state();
   State &state = *context.peer;
@@ -142,7 +143,9 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
   for (;;) {
     if constexpr (shares)
       free_so_far(state, series);
-    begun = receive_left<with_long, shares, false>(state, series);
+    begun = receive_left<with_long, shares, false, alone>(state, series);
+    if (alone && begun == Begun::receiving)
+      continue;
     if (shares && begun == Begun::working) {
       await_sharers(series);
       continue;
@@ -169,8 +172,9 @@ GMPI_NOINLINE Begun receive_left_as_warp(int requests_count, const MPI_Request *
   return begun;
 }
 
-/// The first warp's part, up to where all of the block, or the grid, have something to do.
-template <bool with_long>
+/// The first warp's part, up to where all of the block, or the grid, have something to do; which it
+/// does by itself as far as it can (`alone`).
+template <bool with_long, bool alone = false>
 GMPI_DEVICE Begun begin_exchange(int count, const MPI_Request *requests, bool tells) {
   const auto begin = [&](bool may_wait) {
     if constexpr (with_long) {
@@ -181,7 +185,7 @@ GMPI_DEVICE Begun begin_exchange(int count, const MPI_Request *requests, bool te
           return begun;
       }
     }
-    Begun begun = begin_exchange_as_warp<with_long>(count, requests);
+    Begun begun = begin_exchange_as_warp<with_long, false, alone>(count, requests);
     if constexpr (with_long)
       if (begun == Begun::nothing)
         begun = begin_exchange_as_warp<true, true>(count, requests, may_wait);
@@ -192,8 +196,9 @@ GMPI_DEVICE Begun begin_exchange(int count, const MPI_Request *requests, bool te
     find_routes_as_warp();
     begun = begin(true);
   }
-  return begun == Begun::over ? receive_left_as_warp<with_long>(count, tells ? requests : nullptr)
-                              : begun;
+  return begun == Begun::over
+             ? receive_left_as_warp<with_long, false, alone>(count, tells ? requests : nullptr)
+             : begun;
 }
 
 /// Goes on with an exchange, all blocks of which may carry messages together, from where it has
@@ -260,29 +265,45 @@ GMPI_DEVICE bool is_for_others(const Series &series) {
          (those != 0 && series.call[__ffs(static_cast<int>(those)) - 1].carried > eager_bytes);
 }
 
+/// Does as exchange_left(), where they are so short that the block's first warp can do it alone,
+/// and no pair. Returns answered, where it has; behind, where it is another exchange, and nothing
+/// has happened; singly, where the calls that have not been made are still left; or how
+/// exchange_left() is to go on. The warp, whole.
+template <class = void>
+GMPI_NOINLINE Begun exchange_short_as_warp(int count, const MPI_Request *requests, bool tells) {
+  const Series &series = block_state().series;
+  if (count > 32 || is_pair(series))
+    return Begun::behind;
+  const Begun begun = begin_exchange<false, true>(count, requests, tells);
+  return begun == Begun::answered || is_span(begun) ? begun : Begun::singly;
+}
+
 /// Makes the calls that have been left to a grid's wait, and waits for them, if these are what it
 /// waits for, and all is usual. Returns answered then, and launch.statuses says what has been
-/// received if it `tells`; else the calls that have not been made are still left. All of the block
-/// that makes the call, in whose number none is missing.
-GMPI_NOINLINE Begun exchange_left(int count, const MPI_Request *requests, bool tells) {
+/// received if it `tells`; else the calls that have not been made are still left. `begun`: behind,
+/// or how far the first warp has come. All of the block that makes the call, in whose number none
+/// is missing.
+GMPI_NOINLINE Begun exchange_left(Begun begun, int count, const MPI_Request *requests, bool tells) {
   if (count > 32)
     return Begun::elsewhere;
-  if (is_pair(block_state().series)) {
-    if (exchange_pair(count, requests, tells))
-      return Begun::answered;
-  } else if (is_long_pair(block_state().series)) {
-    const Begun begun = exchange_long_pairs(count, requests, tells, false);
-    if (begun != Begun::nothing)
-      return begun;
-  }
   bool with_long = false; // the first warp knows
-  Begun begun = Begun::over;
-  if (thread_index() < 32) {
-    with_long = has_long(block_state().series);
-    begun = with_long ? begin_exchange<true>(count, requests, tells)
-                      : begin_exchange<false>(count, requests, tells);
+  if (begun == Begun::behind) {
+    if (is_pair(block_state().series)) {
+      if (exchange_pair(count, requests, tells))
+        return Begun::answered;
+    } else if (is_long_pair(block_state().series)) {
+      begun = exchange_long_pairs(count, requests, tells, false);
+      if (begun != Begun::nothing)
+        return begun;
+    }
+    begun = Begun::over;
+    if (thread_index() < 32) {
+      with_long = has_long(block_state().series);
+      begun = with_long ? begin_exchange<true>(count, requests, tells)
+                        : begin_exchange<false>(count, requests, tells);
+    }
+    begun = tell_all(begun);
   }
-  begun = tell_all(begun);
   if (begun == Begun::exchanging)
     return exchange_long_pairs(count, requests, tells, true);
   const MPI_Request *const told = tells ? requests : nullptr;

@@ -5,6 +5,7 @@
 // LOWERINGS: queue (split kernels leave such communicators to the queue)
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_PEER=1 %ranks 1-4 %t 1 12 300000
+// RUN: env GMPI_PEER=1 %ranks 1-4 %t 400 12 700
 // RUN: env GMPI_PEER=1 %mpiexec -n 2 %t 100 3 9000000
 // RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %mpiexec -n 3 %t 200 6 100000
 // RUN: env GMPI_PEER=0 %mpiexec -n 2 %t 300 4 100000
