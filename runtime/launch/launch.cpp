@@ -2,7 +2,7 @@
 // itself.
 #include "launch.hpp"
 
-#include "../peer/links.hpp"
+#include "../peer/hosts/links.hpp"
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
 #include "../split/driver.hpp"

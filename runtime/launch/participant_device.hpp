@@ -10,7 +10,7 @@
 #pragma once
 
 #include "../mpi/begun.hpp"
-#include "../peer/ownership_device.hpp"
+#include "../peer/channel/ownership_device.hpp"
 #include "../peer/share.hpp"
 #include "../queue/request_slots_device.hpp"
 #include "bind_arguments.hpp"
@@ -40,7 +40,7 @@ enum class GridCommand : std::uint32_t {
   await,   ///< a collective call's only round has begun; its number comes with this: wait for it
   bring,   ///< the call is over, and what it has received comes with this: for each thread's own
            ///< memory, eight bytes at most
-  carry,   ///< have your part in the span that comes with this (../peer/wide_device.hpp)
+  carry,   ///< have your part in the span that comes with this (../peer/channel/wide_device.hpp)
   lead,    ///< (never stored) this block makes the call
 };
 

@@ -2,7 +2,7 @@
 // Programs that are linked without the linker's options call CUDA's own, and this file is not
 // linked in; the watchdog then knows less, and a host that waits inside CUDA for a split kernel
 // waits for good.
-#include "../peer/links.hpp"
+#include "../peer/hosts/links.hpp"
 #include "../split/host_calls.hpp"
 
 using namespace gmpi::split;

@@ -88,7 +88,7 @@ template <Function F> GMPI_DEVICE bool exchange_left(Site site, const Arguments 
 }
 
 /// Whether a wait may be for calls that have been left, and made: see
-/// peer/series_posted_device.hpp.
+/// peer/series/series_posted_device.hpp.
 template <Function F> GMPI_DEVICE bool may_wait_for_posted(const Arguments &a) {
   constexpr bool one = F == Function::Wait;
   return peer::has_made() && !returns_to_global<F>(a) && (one || a.count <= 32) &&
@@ -818,7 +818,7 @@ template <class> GMPI_DEVICE void make_left(Site site) {
 #define GMPI_DEVICE_terminal(name, roles) GMPI_CARRY_OUT_ONE_WAY(name, roles)
 #define GMPI_DEVICE_local(name, roles) // local_device.hpp
 #define GMPI_FUNCTION(name, start, kind, roles) GMPI_DEVICE_##kind(name, roles)
-#include "../mpi/functions.def"
+#include "functions.def"
 #undef GMPI_PARAMETER
 #undef GMPI_ASSIGN
 #undef GMPI_CARRY_OUT

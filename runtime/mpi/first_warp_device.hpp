@@ -138,7 +138,7 @@ GMPI_DEVICE Begun begun_by_another(GridCommand command, BlockState &block, Needs
 }
 
 /// Whether the block that makes a grid's call makes those first that have been left to it
-/// (../peer/series_device.hpp).
+/// (../peer/series/series_device.hpp).
 template <Function F>
 constexpr bool ends_series =
     F == Function::Isend || F == Function::Irecv || F == Function::Wait || F == Function::Waitall;

@@ -4,7 +4,7 @@
 // rank does not match the nonblocking one that the proxy makes on another; and the end of a communicator.
 #include "../launch/choose_device.hpp"
 #include "../launch/launch.hpp"
-#include "../peer/links.hpp"
+#include "../peer/hosts/links.hpp"
 #include "../proxy/backoff.hpp"
 #include "../proxy/errors.hpp"
 #include "../proxy/exit.hpp"

@@ -3,7 +3,7 @@
 
 #include "../launch/statistics.hpp"
 #include "../mpi/buffers.hpp"
-#include "../peer/links.hpp"
+#include "../peer/hosts/links.hpp"
 #include "../transport/gpu_aware.hpp"
 #include "errors.hpp"
 #include "exit.hpp"

@@ -2,7 +2,7 @@
 #include "proxy.hpp"
 
 #include "../launch/statistics.hpp"
-#include "../peer/links.hpp"
+#include "../peer/hosts/links.hpp"
 #include "../split/driver.hpp"
 #include "../transport/gpu_aware.hpp"
 #include "affinity.hpp"

@@ -6,7 +6,7 @@
 // kernels of different hosts' ranks say to each other.
 #pragma once
 
-#include "../peer/relay.hpp"
+#include "../peer/relay/relay.hpp"
 #include "heartbeat.hpp"
 #include "progress.hpp"
 #include "watchdog.hpp"

@@ -1,7 +1,7 @@
 // Sums by transport, and by communicator and reason.
 #include "transports.hpp"
 
-#include "../peer/links.hpp"
+#include "../peer/hosts/links.hpp"
 #include "../queue/context.hpp"
 #include "../transport/gpu_aware.hpp"
 #include "report.hpp"

@@ -13,8 +13,8 @@
 
 #include "../mpi/buffers.hpp"
 #include "../mpi/datatypes_device.hpp"
-#include "../peer/call_device.hpp"
-#include "../peer/series_wait_device.hpp"
+#include "../peer/general/call_device.hpp"
+#include "../peer/series/series_wait_device.hpp"
 #include "alone_device.hpp"
 #include "left_device.hpp"
 #include "quick_device.hpp"

@@ -3,8 +3,8 @@
 // copy in constant memory. Host and device.
 #pragma once
 
-#include "../peer/round.hpp"
-#include "../peer/series.hpp"
+#include "../peer/collectives/round.hpp"
+#include "../peer/series/series.hpp"
 #include "attribute.hpp"
 
 namespace gmpi {

@@ -8,7 +8,7 @@
 // says how to wait for it.
 #pragma once
 
-#include "../peer/warp_wait_device.hpp"
+#include "../peer/general/warp_wait_device.hpp"
 #include "short_device.hpp"
 
 namespace gmpi::device {

@@ -1,7 +1,7 @@
 // A receive that no message has matched, as kernels would have posted it.
 #pragma once
 
-#include "peer/matching_device.hpp"
+#include "peer/matching/matching_device.hpp"
 
 /// Its record: in request slot `index` of the rank whose state that is, for its first communicator.
 inline gmpi::peer::Request &describe_receive(gmpi::peer::State &state, std::uint32_t index, int tag,
