@@ -1,10 +1,10 @@
 // Nonblocking calls of a grid by way of the proxy that its blocks have left to the next one: its
 // block hands them over all at once, a lane of its first warp for each.
 //
-// Invariant: as of ../peer/series/series_device.hpp, which notes them: all of a series go by way of the
-// proxy, or none. What a call sends goes with its Attribute, in words with its generation or, if it
-// is long, before it, and lies in global memory. Each has its request already, one that the launch
-// had ready; from here on that is as any other.
+// Invariant: as of ../peer/series/series_device.hpp, which notes them: all of a series go by way of
+// the proxy, or none. What a call sends goes with its Attribute, in words with its generation or,
+// if it is long, before it, and lies in global memory. Each has its request already, one that the
+// launch had ready; from here on that is as any other.
 #pragma once
 
 #include "quick_device.hpp"

@@ -1,7 +1,7 @@
 // Which allocations ranks map from each other: the hosts' part, with two ranks in one process, and
 // what kernels find of it.
-#include "peer/hosts/offers.hpp"
 #include "peer/channel/offers_device.hpp"
+#include "peer/hosts/offers.hpp"
 
 #include <gtest/gtest.h>
 

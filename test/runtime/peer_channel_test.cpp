@@ -1,11 +1,11 @@
 // The peer transport's channels and matching, both ends played by one thread: State and shared
 // memory of two ranks as peer::Links connects them.
 #include "cpu_run.hpp"
-#include "peer/matching/matching_device.hpp"
 #include "peer/channel/portions_device.hpp"
-#include "peer/general/progress_device.hpp"
 #include "peer/channel/routes_device.hpp"
 #include "peer/channel/rows_device.hpp"
+#include "peer/general/progress_device.hpp"
+#include "peer/matching/matching_device.hpp"
 #include "posted_receive.hpp"
 #include "queue/team_device.hpp"
 

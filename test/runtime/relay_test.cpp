@@ -1,8 +1,8 @@
 // Links between ranks on different hosts: two ranks' State and page-locked memory in one process,
 // their kernels' part and the relay's played by one thread.
-#include "peer/matching/matching_device.hpp"
 #include "peer/channel/portions_device.hpp"
 #include "peer/general/progress_device.hpp"
+#include "peer/matching/matching_device.hpp"
 #include "peer/relay/relay_link.hpp"
 #include "peer/relay/relay_rounds.hpp"
 #include "posted_receive.hpp"

@@ -503,4 +503,10 @@ GMPI_OUT_OF_LINE bool find_free_as_warp(State &state, std::uint32_t channel, uns
   return until >= end;
 }
 
+/// For statistics. `bytes`: sent.
+GMPI_DEVICE void count_call(State &state, unsigned long long bytes) {
+  increase_relaxed_device(&state.calls, 1);
+  increase_relaxed_device(&state.bytes, bytes);
+}
+
 } // namespace gmpi::device::peer

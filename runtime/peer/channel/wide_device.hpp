@@ -16,6 +16,7 @@
 #pragma once
 
 #include "../../queue/team_device.hpp"
+#include "portions_device.hpp"
 #include "streams_device.hpp"
 
 namespace gmpi::device::peer {

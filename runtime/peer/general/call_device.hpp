@@ -1,8 +1,8 @@
 // MPI's calls on communicators whose messages kernels carry themselves: the general way.
 #pragma once
 
-#include "../quick/lanes_device.hpp"
 #include "../matching/probe_device.hpp"
+#include "../quick/lanes_device.hpp"
 
 namespace gmpi::device::peer {
 

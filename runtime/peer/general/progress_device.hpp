@@ -10,9 +10,9 @@
 #pragma once
 
 #include "../../queue/team_device.hpp"
-#include "../matching/matching_device.hpp"
 #include "../channel/offers_device.hpp"
 #include "../channel/portions_device.hpp"
+#include "../matching/matching_device.hpp"
 
 namespace gmpi::device::peer {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "../../queue/call_result.hpp"
-#include "send_device.hpp"
 #include "../channel/wide_device.hpp"
+#include "send_device.hpp"
 
 namespace gmpi::device::peer {
 

@@ -81,12 +81,6 @@ GMPI_OUT_OF_LINE void begin_request(State &state, const Comm &comm, std::uint32_
   activate(state, shared.request); // with a fence: whoever acknowledges comes after
 }
 
-/// For statistics. `bytes`: sent.
-GMPI_DEVICE void count_call(State &state, unsigned long long bytes) {
-  increase_relaxed_device(&state.calls, 1);
-  increase_relaxed_device(&state.bytes, bytes);
-}
-
 /// Slots that one thread has taken.
 struct Taken : Slots {
   bool free;

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "../../mpi/host_ranks.hpp"
-#include "exported_memory.hpp"
 #include "../layout.hpp"
+#include "exported_memory.hpp"
 #include "offers.hpp"
 
 #include <array>

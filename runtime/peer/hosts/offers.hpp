@@ -8,8 +8,8 @@
 // or in MPI_Finalize: CUDA may wait for kernels then, and keep launches from being made.
 #pragma once
 
-#include "exported_memory.hpp"
 #include "../layout.hpp"
+#include "exported_memory.hpp"
 
 #include <array>
 #include <atomic>

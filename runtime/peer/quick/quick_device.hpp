@@ -11,9 +11,9 @@
 // been given back.
 #pragma once
 
-#include "exchange_device.hpp"
-#include "../matching/post_device.hpp"
 #include "../channel/wide_device.hpp"
+#include "../matching/post_device.hpp"
+#include "exchange_device.hpp"
 
 namespace gmpi::device::peer {
 

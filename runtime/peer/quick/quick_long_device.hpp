@@ -9,10 +9,10 @@
 
 #include "../../mpi/first_warp_device.hpp"
 #include "../../queue/kept_slots_device.hpp"
-#include "../general/receive_device.hpp"
 #include "../channel/routes_device.hpp"
-#include "../general/taking_device.hpp"
 #include "../channel/wide_device.hpp"
+#include "../general/receive_device.hpp"
+#include "../general/taking_device.hpp"
 
 namespace gmpi::device::peer {
 

@@ -9,11 +9,11 @@
 // memory needs is in functions apart (`own`): even a branch around it would cost the others.
 #pragma once
 
-#include "../general/receive_device.hpp"
 #include "../channel/routes_device.hpp"
 #include "../channel/rows_device.hpp"
-#include "../general/taking_device.hpp"
 #include "../channel/wide_device.hpp"
+#include "../general/receive_device.hpp"
+#include "../general/taking_device.hpp"
 
 namespace gmpi::device::peer {
 

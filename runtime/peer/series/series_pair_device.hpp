@@ -6,8 +6,8 @@
 // (Where both are longer than that: series_long_pair_device.hpp.)
 #pragma once
 
-#include "series_receive_device.hpp"
 #include "../channel/wide_device.hpp"
+#include "series_receive_device.hpp"
 
 namespace gmpi::device::peer {
 
