@@ -7,6 +7,7 @@
 // them waits for may be what another does next.
 #pragma once
 
+#include "../transport/copy_device.hpp"
 #include "short_device.hpp"
 
 namespace gmpi::device {

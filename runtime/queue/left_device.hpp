@@ -7,6 +7,7 @@
 // launch had ready; from here on that is as any other.
 #pragma once
 
+#include "../peer/series/series_ready_device.hpp"
 #include "quick_device.hpp"
 
 namespace gmpi::device {

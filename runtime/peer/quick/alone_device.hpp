@@ -5,7 +5,7 @@
 // another way.
 #pragma once
 
-#include "../collectives/quick_collectives_device.hpp"
+#include "../collectives/repeated_collectives_device.hpp"
 
 namespace gmpi::device::peer {
 
