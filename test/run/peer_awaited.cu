@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
   }
   for (int block : {threads, 16})
     for (int who = 0; who < leaves; ++who) {
-      some_leave<<<3, block>>>(5, who, test::rank, test::size, wrong.data());
+      some_leave<<<3, block>>>(60, who, test::rank, test::size, wrong.data());
       done("some leave", who);
     }
   for (int count : {1, 1000, 20000}) {

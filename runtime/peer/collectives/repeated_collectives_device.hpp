@@ -229,7 +229,8 @@ template <Function F> GMPI_DEVICE Begun repeat(const Arguments &a) {
     bool is_ready = false;
     ShortPacket packet{};
     if (round.by_each) {
-      is_ready = round.short_near & ((round.in == nullptr) | own) & (start.unread == 0);
+      const bool all_have_read = of_lane(start.unread, 0) == 0; // as one lane has seen it
+      is_ready = round.short_near & ((round.in == nullptr) | own) & all_have_read;
       packet = ShortPacket::of<F>(round, start.number + 1, start.own);
       before = not_before(before, packet.at, is_ready);
     }
