@@ -15,6 +15,7 @@ bench::Cell bare::Link::all_reduce(bench::Bench &, std::size_t) { return {}; }
 
 #else
 #include "device_clock.h"
+#include "sixteen.h"
 
 #include <algorithm>
 
@@ -30,37 +31,14 @@ __device__ uint4 *place(unsigned char *memory, int rank, unsigned lap) {
   return reinterpret_cast<uint4 *>(memory) + (lap % 2 * most_ranks + rank) * most_packets;
 }
 
-__device__ void store(uint4 *to, uint4 value) {
-  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(value.x),
-               "r"(value.y), "r"(value.z), "r"(value.w)
-               : "memory");
-}
-
-__device__ uint4 load(const uint4 *from) {
-  uint4 value;
-  asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-               : "l"(from)
-               : "memory");
-  return value;
-}
-
 __device__ bool is_there(uint4 packet, unsigned lap) { return packet.y == lap && packet.w == lap; }
 
-/// Looks until the packet is there; false after ten seconds.
+/// Looks until the packet is there, if it is not; false after ten seconds.
 __device__ bool await(const uint4 *from, unsigned lap, uint4 &packet) {
-  constexpr unsigned long long patience = 10'000'000'000;
-  unsigned long long begun = 0;
-  for (unsigned looks = 1; !is_there(packet, lap); ++looks) {
-    packet = load(from);
-    if (looks % 4096 == 0) {
-      if (begun == 0)
-        begun = bench::nanoseconds();
-      else if (bench::nanoseconds() - begun > patience)
-        return false;
-    }
-  }
-  return true;
+  return is_there(packet, lap) || bench::wait_until([&] {
+           packet = bench::load(from);
+           return is_there(packet, lap);
+         });
 }
 
 struct Bounce {
@@ -86,7 +64,7 @@ __device__ void send(const Bounce &b, unsigned lap) {
 #pragma unroll
     for (int i = 0; i < at_once; ++i)
       if (int p = k + i * blockDim.x; p < b.packets)
-        store(to + p, {values[i].x + 1, lap, values[i].y + 1, lap});
+        bench::store(to + p, {values[i].x + 1, lap, values[i].y + 1, lap});
   }
 }
 
@@ -98,7 +76,7 @@ __device__ bool receive(const Bounce &b, unsigned lap) {
 #pragma unroll
     for (int i = 0; i < at_once; ++i)
       if (int p = k + i * blockDim.x; p < b.packets)
-        packets[i] = load(from + p);
+        packets[i] = bench::load(from + p);
 #pragma unroll
     for (int i = 0; i < at_once; ++i)
       if (int p = k + i * blockDim.x; p < b.packets) {
@@ -135,7 +113,7 @@ __global__ void store_all(uint4 *to, const uint4 *from, std::size_t vectors, int
 #pragma unroll
       for (int i = 0; i < at_once; ++i)
         if (k + i * step < vectors)
-          store(to + k + i * step, values[i]);
+          bench::store(to + k + i * step, values[i]);
     }
 }
 
@@ -159,11 +137,11 @@ __global__ void sum(Sum s) {
 #pragma unroll
     for (int rank = 0; rank < most_ranks; ++rank)
       if (rank < s.ranks && rank != s.rank)
-        store(place(s.memory[rank], s.rank, lap) + p, {words.x, lap, words.y, lap});
+        bench::store(place(s.memory[rank], s.rank, lap) + p, {words.x, lap, words.y, lap});
 #pragma unroll
     for (int rank = 0; rank < most_ranks; ++rank)
       if (rank < s.ranks && rank != s.rank)
-        packets[rank] = load(place(s.mine, rank, lap) + p);
+        packets[rank] = bench::load(place(s.mine, rank, lap) + p);
     double all = 0;
     bool came = true;
 #pragma unroll

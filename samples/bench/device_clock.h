@@ -27,11 +27,11 @@ __device__ inline void compute(double microseconds) {
     ;
 }
 
-/// Waits until the word has this value; false after ten seconds, so that no probe hangs.
-__device__ inline bool wait_for(const volatile unsigned *word, unsigned value) {
+/// Waits until `done()`; false after ten seconds, so that no probe hangs.
+template <class Done> __device__ inline bool wait_until(Done done) {
   constexpr unsigned long long patience = 10'000'000'000;
   unsigned long long begun = 0;
-  for (unsigned polls = 1; *word != value; ++polls)
+  for (unsigned polls = 1; !done(); ++polls)
     if (polls % 1024 == 0) {
       if (begun == 0)
         begun = nanoseconds();
@@ -39,6 +39,10 @@ __device__ inline bool wait_for(const volatile unsigned *word, unsigned value) {
         return false;
     }
   return true;
+}
+/// Waits likewise until the word has this value.
+__device__ inline bool wait_for(const volatile unsigned *word, unsigned value) {
+  return wait_until([=] { return *word == value; });
 }
 
 } // namespace bench

@@ -10,6 +10,7 @@ bench::Cell mailbox::rate(bench::Bench &) { return {}; }
 #else
 #include "device_clock.h"
 #include "server.h"
+#include "sixteen.h"
 
 namespace {
 
@@ -30,9 +31,7 @@ __host__ __device__ unsigned payload(unsigned generation, unsigned place) {
 }
 
 __device__ void store(unsigned *place, uint4 value) {
-  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(place), "r"(value.x),
-               "r"(value.y), "r"(value.z), "r"(value.w)
-               : "memory");
+  bench::store(reinterpret_cast<uint4 *>(place), value);
 }
 
 __device__ void post(unsigned *words, unsigned bytes, unsigned generation) {

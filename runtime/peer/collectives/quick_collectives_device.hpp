@@ -297,6 +297,15 @@ template <Scope S> GMPI_DEVICE Begun end_carried(BlockState &block, bool shared)
   return Begun::over;
 }
 
+/// Whether the other ranks begin the round soon, as the block that makes the call finds out. All of
+/// it.
+GMPI_DEVICE bool others_come_soon(Round &round, std::uint32_t member) {
+  if (member == 0)
+    round.soon = begin_soon(round);
+  __syncthreads();
+  return round.soon;
+}
+
 /// What this block carries of its round, behind a barrier; `shared`: all blocks of a grid do;
 /// `common`: as is_common() says. Returns over, or sending where the other ranks do not come soon.
 template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_round() {
@@ -310,13 +319,8 @@ template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_round() {
     count_call(*context.peer, round.in != nullptr ? round.bytes : 0);
   }
   write_range(round, range, member, members);
-  if (leads) {
-    if (member == 0)
-      round.soon = begin_soon(round);
-    __syncthreads();
-    if (!round.soon)
-      return Begun::sending;
-  }
+  if (leads && !others_come_soon(round, member))
+    return Begun::sending;
   shared ? read_range<common, 1>(round, range, member, members)
          : read_range<common, 2>(round, range, member, members);
   __syncthreads();
@@ -335,13 +339,8 @@ template <Scope S, bool shared, bool common> GMPI_DEVICE Begun carry_rounds() {
   }
   const Carrier carrier = carrier_in(BlockTeam{member == 0});
   send_first_parts_of(round, carrier);
-  if (leads) {
-    if (member == 0)
-      round.soon = begin_soon(round);
-    __syncthreads();
-    if (!round.soon)
-      return Begun::sending;
-  }
+  if (leads && !others_come_soon(round, member))
+    return Begun::sending;
   carry_pieces_of<common>(round, carrier);
   __syncthreads();
   return end_carried<S>(block, shared);

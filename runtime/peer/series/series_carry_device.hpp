@@ -30,16 +30,21 @@ GMPI_DEVICE void write_left(const LeftCall &call) {
     store_packet(packet_at(call.ring, call.first, header_packets), data, lap_of(call.first));
 }
 
-/// Writes or reads one message whose place is known, as `rank` of `size` threads.
+/// Where the data of a message goes whose place is known; the first few who write it write its
+/// header.
 template <bool reads>
-GMPI_DEVICE void carry_left(const LeftCall &call, std::uint32_t rank, std::uint32_t size) {
+GMPI_DEVICE SpanWindow begin_to_carry(const LeftCall &call, std::uint32_t rank) {
   if (!reads && rank < header_packets)
     write_header_packet(call, rank);
-  auto *const data = static_cast<unsigned char *>(call.data);
-  const SpanWindow window(call.ring, data, call.first, call.carried);
+  return {call.ring, static_cast<unsigned char *>(call.data), call.first, call.carried};
+}
+/// Writes or reads it, as `rank` of `size` threads.
+template <bool reads>
+GMPI_DEVICE void carry_left(const LeftCall &call, std::uint32_t rank, std::uint32_t size) {
+  const SpanWindow window = begin_to_carry<reads>(call, rank);
   if (call.dense) {
     carry_packets<true, reads>(window, rank, size, [] {});
-  } else if (is_in_words(data, call.carried)) {
+  } else if (is_in_words(call.data, call.carried)) {
     carry_packets<false, reads>(window, rank, size, [] {});
   } else {
     carry_bytes<reads>(window, rank, window.packets(), size);
@@ -108,10 +113,7 @@ template <bool reads> GMPI_DEVICE bool carry_alone(const Series &series, unsigne
   if (those != 0) {
     const LeftCall &call = series.call[__ffs(static_cast<int>(those)) - 1];
     static_assert(32 / most_alone >= header_packets);
-    if (!reads && rank < header_packets)
-      write_header_packet(call, rank);
-    const SpanWindow window(call.ring, static_cast<unsigned char *>(call.data), call.first,
-                            call.carried);
+    const SpanWindow window = begin_to_carry<reads>(call, rank);
     carry_span<reads, at_once, true>(window, rank, window.packets(), lanes, [] {});
   }
   __syncwarp();
