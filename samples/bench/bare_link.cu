@@ -33,12 +33,15 @@ __device__ uint4 *place(unsigned char *memory, int rank, unsigned lap) {
 
 __device__ bool is_there(uint4 packet, unsigned lap) { return packet.y == lap && packet.w == lap; }
 
-/// Looks until the packet is there, if it is not; false after ten seconds.
+/// Looks until the packet is there; false after some ten seconds. (By count: all that such a loop
+/// does takes as long as what it waits for.)
 __device__ bool await(const uint4 *from, unsigned lap, uint4 &packet) {
-  return is_there(packet, lap) || bench::wait_until([&] {
-           packet = bench::load(from);
-           return is_there(packet, lap);
-         });
+  constexpr unsigned patience = 1u << 26;
+  unsigned looks = 0;
+  do
+    packet = bench::load(from);
+  while (!is_there(packet, lap) && ++looks != patience);
+  return is_there(packet, lap);
 }
 
 struct Bounce {
@@ -50,54 +53,46 @@ struct Bounce {
   unsigned *gave_up;
 };
 
-/// A thread's packets of the data are every so many-th, several of them under way together.
-constexpr int at_once = 4, most_threads = 1024;
+/// A thread's packets of the data are every so many-th.
+constexpr int most_threads = 1024;
 
 __device__ void send(const Bounce &b, unsigned lap) {
-  uint4 *to = place(b.theirs, b.rank, lap);
-  for (int k = threadIdx.x; k < b.packets; k += at_once * blockDim.x) {
-    uint2 values[at_once];
-#pragma unroll
-    for (int i = 0; i < at_once; ++i)
-      if (int p = k + i * blockDim.x; p < b.packets)
-        values[i] = b.data[p];
-#pragma unroll
-    for (int i = 0; i < at_once; ++i)
-      if (int p = k + i * blockDim.x; p < b.packets)
-        bench::store(to + p, {values[i].x + 1, lap, values[i].y + 1, lap});
+  uint4 *const to = place(b.theirs, b.rank, lap);
+  for (int p = threadIdx.x; p < b.packets; p += blockDim.x) {
+    const uint2 value = b.data[p];
+    bench::store(to + p, {value.x + 1, lap, value.y + 1, lap});
   }
 }
 
 __device__ bool receive(const Bounce &b, unsigned lap) {
-  const uint4 *from = place(b.mine, 1 - b.rank, lap);
-  bool all = true;
-  for (int k = threadIdx.x; k < b.packets; k += at_once * blockDim.x) {
-    uint4 packets[at_once];
-#pragma unroll
-    for (int i = 0; i < at_once; ++i)
-      if (int p = k + i * blockDim.x; p < b.packets)
-        packets[i] = bench::load(from + p);
-#pragma unroll
-    for (int i = 0; i < at_once; ++i)
-      if (int p = k + i * blockDim.x; p < b.packets) {
-        all = await(from + p, lap, packets[i]) && all;
-        b.data[p] = {packets[i].x, packets[i].z};
-      }
+  const uint4 *const from = place(b.mine, 1 - b.rank, lap);
+  for (int p = threadIdx.x; p < b.packets; p += blockDim.x) {
+    uint4 packet;
+    if (!await(from + p, lap, packet))
+      return false;
+    b.data[p] = {packet.x, packet.z};
   }
-  return __syncthreads_and(all) != 0;
+  return true;
 }
 
-/// One block: rank 0 sends first.
-__global__ void __launch_bounds__(most_threads) bounce(Bounce b) {
-  for (int hop = 0; hop < 2 * b.rounds; ++hop) {
-    if (hop % 2 == b.rank) {
-      bench::compute(b.compute);
-      send(b, b.lap + hop);
-    } else if (!receive(b, b.lap + hop)) {
-      *b.gave_up = 1;
-      return;
+/// One block: rank 0 sends first. `computes`: before each message that it sends. A thread that has
+/// waited in vain leaves; the others do, too, or find what they wait for.
+template <bool computes> __global__ void __launch_bounds__(most_threads) bounce(Bounce b) {
+  const unsigned end = b.lap + 2 * b.rounds;
+  for (unsigned lap = b.lap; lap != end; lap += 2)
+    for (int half = 0; half < 2; ++half) {
+      if (half == b.rank) {
+        if constexpr (computes)
+          bench::compute(b.compute);
+        send(b, lap + half);
+        continue;
+      }
+      if (!receive(b, lap + half)) {
+        *b.gave_up = 1;
+        return;
+      }
+      __syncthreads();
     }
-  }
 }
 
 __global__ void store_all(uint4 *to, const uint4 *from, std::size_t vectors, int times) {
@@ -118,48 +113,49 @@ __global__ void store_all(uint4 *to, const uint4 *from, std::size_t vectors, int
 }
 
 struct Sum {
-  unsigned char *memory[most_ranks], *mine;
+  unsigned char *mine, *theirs[most_ranks - 1]; ///< memory
+  int others[most_ranks - 1];                   ///< whose that is
   const double *from;
   double *to;
-  int rank, ranks, packets, calls;
+  int rank, packets, calls;
   unsigned lap; ///< the first call's
   unsigned *gave_up;
 };
 
-__global__ void sum(Sum s) {
+/// Each thread sends its packet to all of the others, then looks for theirs.
+template <int ranks> __global__ void sum(Sum s) {
   const int p = blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= s.packets)
     return;
-  for (unsigned lap = s.lap; lap != s.lap + s.calls; ++lap) {
-    const double own = s.from[p];
-    const uint2 words = {unsigned(__double2loint(own)), unsigned(__double2hiint(own))};
-    uint4 packets[most_ranks];
+  const unsigned end = s.lap + s.calls;
+  for (unsigned lap = s.lap; lap != end; ++lap) {
+    double all = s.from[p];
+    const unsigned low = __double2loint(all), high = __double2hiint(all);
 #pragma unroll
-    for (int rank = 0; rank < most_ranks; ++rank)
-      if (rank < s.ranks && rank != s.rank)
-        bench::store(place(s.memory[rank], s.rank, lap) + p, {words.x, lap, words.y, lap});
+    for (int i = 0; i < ranks - 1; ++i)
+      bench::store(place(s.theirs[i], s.rank, lap) + p, {low, lap, high, lap});
+    uint4 packets[ranks - 1];
 #pragma unroll
-    for (int rank = 0; rank < most_ranks; ++rank)
-      if (rank < s.ranks && rank != s.rank)
-        packets[rank] = bench::load(place(s.mine, rank, lap) + p);
-    double all = 0;
-    bool came = true;
+    for (int i = 0; i < ranks - 1; ++i)
+      packets[i] = bench::load(place(s.mine, s.others[i], lap) + p);
 #pragma unroll
-    for (int rank = 0; rank < most_ranks; ++rank)
-      if (rank < s.ranks) {
-        uint4 packet = {words.x, lap, words.y, lap};
-        if (rank != s.rank) {
-          packet = packets[rank];
-          came = await(place(s.mine, rank, lap) + p, lap, packet) && came;
-        }
-        all += __hiloint2double(int(packet.z), int(packet.x));
+    for (int i = 0; i < ranks - 1; ++i) {
+      if (!is_there(packets[i], lap) &&
+          !await(place(s.mine, s.others[i], lap) + p, lap, packets[i])) {
+        *s.gave_up = 1;
+        return;
       }
-    if (!came) {
-      *s.gave_up = 1;
-      return;
+      all += __hiloint2double(int(packets[i].z), int(packets[i].x));
     }
     s.to[p] = all;
   }
+}
+
+/// For so many ranks.
+auto sum_for(int ranks) {
+  constexpr decltype(&sum<2>) kernels[] = {sum<2>, sum<3>, sum<4>, sum<5>, sum<6>, sum<7>, sum<8>};
+  static_assert(most_ranks == 8);
+  return kernels[ranks - 2];
 }
 
 std::size_t whole_packets(std::size_t bytes) { return (bytes + 7) / 8; }
@@ -229,8 +225,9 @@ bench::Cell bare::Link::one_way(bench::Bench &bench, std::size_t bytes, double c
   const int threads = int(std::min<std::size_t>((packets + 31) / 32 * 32, most_threads));
   unsigned hops = 0;
   bench::Cell cell = bench.measure(2 * rounds, [&] {
-    bounce<<<1, threads>>>({memory_[rank_], memory_[1 - rank_], data.data(), rank_, int(packets),
-                            rounds, lap_, compute, gave_up_});
+    (compute > 0 ? bounce<true> : bounce<false>)<<<1, threads>>>(
+        {memory_[rank_], memory_[1 - rank_], data.data(), rank_, int(packets), rounds, lap_,
+         compute, gave_up_});
     wait_for_kernel();
     lap_ += 2 * rounds;
     hops += 2 * rounds;
@@ -278,16 +275,20 @@ bench::Cell bare::Link::all_reduce(bench::Bench &bench, std::size_t bytes) {
   bench::Array<double> from(packets), to(packets);
   bench::write(from.data(), values);
   Sum s = {};
-  std::copy(memory_.begin(), memory_.end(), s.memory);
   s.mine = memory_[rank_];
+  for (int rank = 0, i = 0; rank < ranks_; ++rank)
+    if (rank != rank_) {
+      s.theirs[i] = memory_[rank];
+      s.others[i++] = rank;
+    }
   s.from = from.data(), s.to = to.data();
-  s.rank = rank_, s.ranks = ranks_, s.packets = packets;
+  s.rank = rank_, s.packets = packets;
   s.calls = bench.iterations_between_kernels(bytes);
   s.gave_up = gave_up_;
   const int threads = std::min(256, (packets + 31) / 32 * 32);
   bench::Cell cell = bench.measure(s.calls, [&] {
     s.lap = lap_;
-    sum<<<(packets + threads - 1) / threads, threads>>>(s);
+    sum_for(ranks_)<<<(packets + threads - 1) / threads, threads>>>(s);
     wait_for_kernel();
     lap_ += s.calls;
   });
