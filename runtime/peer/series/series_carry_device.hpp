@@ -80,16 +80,6 @@ GMPI_DEVICE std::uint32_t lanes_shift(std::uint32_t messages) {
 GMPI_DEVICE bool is_for_lanes(std::uint32_t bytes, std::uint32_t shift) {
   return bytes <= packets_alone * packet_bytes << shift;
 }
-/// Whether it may carry all that has been left, by length. The warp, whole.
-GMPI_DEVICE bool may_carry_alone(const Series &series) {
-  const std::uint32_t lane = lane_index(), count = series.count();
-  const LeftCall &call = series.call[lane];
-  const auto sent =
-      static_cast<std::uint32_t>(__popc(__ballot_sync(whole_warp, lane < count && call.sends)));
-  const std::uint32_t most = sent > count - sent ? sent : count - sent;
-  return most <= most_alone &&
-         __all_sync(whole_warp, lane >= count || is_for_lanes(call.bytes, lanes_shift(most)));
-}
 
 /// It carries the messages of `those` lanes, whose places are known, if it may: of each the data is
 /// whole words of four bytes, at an address for eight. Returns whether it has. The warp, whole; it

@@ -170,4 +170,14 @@ GMPI_DEVICE void end_pair(bool meet) {
     __syncthreads();
 }
 
+/// Makes a pair that the first warp carries by itself, if all is usual. Returns whether it has;
+/// else see above. The warp, whole.
+template <class = void>
+GMPI_NOINLINE bool exchange_pair_as_warp(int count, const MPI_Request *requests) {
+  if (!are_all_left_as_warp(count, requests) || !is_made_pair(send_as_pair<false>()))
+    return false;
+  end_series(*context.peer, block_state().series, *block_state().launch);
+  return true;
+}
+
 } // namespace gmpi::device::peer

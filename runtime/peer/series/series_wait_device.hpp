@@ -265,15 +265,32 @@ GMPI_DEVICE bool is_for_others(const Series &series) {
          (those != 0 && series.call[__ffs(static_cast<int>(those)) - 1].carried > eager_bytes);
 }
 
-/// Does as exchange_left(), where they are so short that the block's first warp can do it alone,
-/// and no pair. Returns answered, where it has; behind, where it is another exchange, and nothing
-/// has happened; singly, where the calls that have not been made are still left; or how
-/// exchange_left() is to go on. The warp, whole.
+/// Whether the block's first warp may carry all that has been left, by length: of a pair, either
+/// with a packet in each lane. The warp, whole.
+GMPI_DEVICE bool may_carry_alone(const Series &series) {
+  const std::uint32_t lane = lane_index(), count = series.count();
+  const LeftCall &call = series.call[lane];
+  const auto sent =
+      static_cast<std::uint32_t>(__popc(__ballot_sync(whole_warp, lane < count && call.sends)));
+  const std::uint32_t most = sent > count - sent ? sent : count - sent;
+  const bool pair = (count == 2) & (most == 1);
+  return most <= most_alone &&
+         __all_sync(whole_warp, lane >= count || (is_for_lanes(call.bytes, lanes_shift(most)) &
+                                                  (!pair | (call.bytes <= warp_bytes))));
+}
+
+/// Does as exchange_left(), where they are so short that the block's first warp can do it alone.
+/// Returns answered, where it has; behind, where it is another exchange, and nothing has happened;
+/// singly, where the calls that have not been made are still left; or how exchange_left() is to go
+/// on. The warp, whole.
 template <class = void>
 GMPI_NOINLINE Begun exchange_short_as_warp(int count, const MPI_Request *requests, bool tells) {
   const Series &series = block_state().series;
-  if (count > 32 || is_pair(series))
+  const bool pair = is_one_each_way(series);
+  if (count > 32 || (pair && tells))
     return Begun::behind;
+  if (pair && exchange_pair_as_warp(count, requests))
+    return Begun::answered;
   const Begun begun = begin_exchange<false, true>(count, requests, tells);
   return begun == Begun::answered || is_span(begun) ? begun : Begun::singly;
 }
