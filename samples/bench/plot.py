@@ -123,7 +123,9 @@ def draw(axes, machine, table):
     axes.set_title("%s\n%s, %s, %d rank%s" % (table["title"], machine["gpu"], library, machine["ranks"],
                                              "" if machine["ranks"] == 1 else "s"), fontsize=10)
     axes.grid(True, which="both", alpha=0.3)
-    axes.legend(fontsize=8)
+    names = axes.get_legend_handles_labels()[1]
+    beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)}  # many names would lie upon their lines
+    axes.legend(fontsize=8, **(beside if len(names) > 7 else {}))
 
 
 def unit_of(table, values):
