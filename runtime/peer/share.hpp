@@ -4,6 +4,7 @@
 
 #include "../mpi/begun.hpp"
 #include "../queue/context.hpp"
+#include "work.hpp"
 
 namespace gmpi::peer {
 

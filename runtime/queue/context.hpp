@@ -5,6 +5,7 @@
 
 #include "../peer/collectives/round.hpp"
 #include "../peer/series/series.hpp"
+#include "../peer/work.hpp"
 #include "attribute.hpp"
 
 namespace gmpi {

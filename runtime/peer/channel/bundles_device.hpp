@@ -1,4 +1,4 @@
-// Bundles: the dense packets in which the lanes of a warp carry 48 bytes each (layout.hpp), where
+// Bundles: the dense packets in which the lanes of a warp carry 48 bytes each (ring.hpp), where
 // the data lies at an address for eight bytes and all of it is wanted.
 //
 // Invariant: a bundle's packets follow each other in the ring, so that all of a lane's packets and
@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../../launch/participant_device.hpp"
-#include "../layout.hpp"
+#include "ring.hpp"
 
 namespace gmpi::device::peer {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../../queue/memory_device.hpp"
-#include "../layout.hpp"
+#include "../state.hpp"
 
 namespace gmpi::device::peer {
 

@@ -2,7 +2,8 @@
 // device.
 #pragma once
 
-#include "../layout.hpp"
+#include "../state.hpp"
+#include "places.hpp"
 
 namespace gmpi {
 

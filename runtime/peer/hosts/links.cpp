@@ -5,6 +5,7 @@
 #include "../../proxy/proxy.hpp"
 #include "../../proxy/report.hpp"
 #include "../../proxy/settings.hpp"
+#include "../collectives/places.hpp"
 
 #include <algorithm>
 #include <bit>

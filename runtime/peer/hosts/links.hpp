@@ -10,7 +10,7 @@
 #pragma once
 
 #include "../../mpi/host_ranks.hpp"
-#include "../layout.hpp"
+#include "../state.hpp"
 #include "exported_memory.hpp"
 #include "offers.hpp"
 

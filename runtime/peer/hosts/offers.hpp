@@ -8,7 +8,7 @@
 // or in MPI_Finalize: CUDA may wait for kernels then, and keep launches from being made.
 #pragma once
 
-#include "../layout.hpp"
+#include "../state.hpp"
 #include "exported_memory.hpp"
 
 #include <array>

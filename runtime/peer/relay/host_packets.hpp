@@ -3,7 +3,7 @@
 // nothing but itself.
 #pragma once
 
-#include "../layout.hpp"
+#include "../channel/header.hpp"
 
 namespace gmpi::peer {
 

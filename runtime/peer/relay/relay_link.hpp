@@ -21,6 +21,7 @@
 // received when the receiver has freed it there. A place is both when its token has come back.
 #pragma once
 
+#include "../layout.hpp"
 #include "host_packets.hpp"
 #include "relay_message.hpp"
 

@@ -7,6 +7,7 @@
 // round has taken is one that nobody has waited for: that round could not have begun else.
 #pragma once
 
+#include "../collectives/places.hpp"
 #include "host_packets.hpp"
 #include "relay_message.hpp"
 

@@ -2,7 +2,8 @@
 // Host and device.
 #pragma once
 
-#include "../layout.hpp"
+#include "../../queue/scope.hpp"
+#include "../state.hpp"
 
 #include <climits>
 
