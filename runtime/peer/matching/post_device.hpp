@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../quick/quick_long_device.hpp"
-#include "../quick/short_device.hpp"
+#include "../quick/short_receive_device.hpp"
 
 namespace gmpi::device::peer {
 

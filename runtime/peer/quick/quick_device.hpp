@@ -1,7 +1,7 @@
 // The quick way of calls: the first warp of a block, whole, decides and does all there is to do,
 // between the barrier at which the block's threads meet and the one behind which the call is over.
-// What most short calls do comes before (short_device.hpp). What takes longer is left to the
-// general way, and so is what others of this rank have a say in.
+// What most short calls do comes before (short_send_device.hpp, short_receive_device.hpp). What takes
+// longer is left to the general way, and so is what others of this rank have a say in.
 //
 // Invariant: where a call is over, or belongs to the proxy, nothing of it is left; otherwise
 // the block's begun and what it stands for say how far it has come.
@@ -470,7 +470,7 @@ template <Function F>
 constexpr bool stores_quickly = F == Function::Send || F == Function::Sendrecv;
 
 /// Begins a call that sends with what its block's first warp, whole, can do of it without much ado.
-/// Returns how far it has come. `early`: as short_device.hpp's send_short() has it.
+/// Returns how far it has come. `early`: as the other send_short() has it.
 template <Function F, Scope S, bool own>
 GMPI_DEVICE Begun send_short(const Arguments &a, const EarlyRoute<S> *early = nullptr) {
   constexpr Begun then = F == Function::Send    ? Begun::over

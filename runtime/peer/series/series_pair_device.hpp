@@ -1,5 +1,6 @@
 // The shortest exchange that is left to a grid's wait: one message each way, both up to wide_bytes.
-// It is made as MPI_Sendrecv is (short_device.hpp, span_device.hpp, wide_device.hpp).
+// It is made as MPI_Sendrecv is (short_send_device.hpp, short_receive_device.hpp, span_device.hpp,
+// wide_device.hpp).
 //
 // Invariant: where it has not been made, the message may have been sent, and its call is over then;
 // nothing is held, and the exchange goes on in the way of longer ones (series_wait_device.hpp).

@@ -1,34 +1,24 @@
-// The quickest way of short calls: what most calls do, and nothing else. A block's first warp,
-// whole, sends by a route, and receives what comes next from a rank that is named: with a packet in
-// each lane, or a few (rows_device.hpp). Of a longer message it writes or reads the header, and all
-// of the block carry the rest (span_device.hpp).
+// The quickest way to receive a short message: what most calls do, and nothing else. A block's
+// first warp, whole, receives what comes next from a rank that is named and that the block
+// remembers (sources_device.hpp): with a packet in each lane, or a few (rows_device.hpp). Of a
+// longer message it reads the header, and all of the block carry the rest (span_device.hpp), or all
+// of the grid.
 //
 // Invariant: whatever is unusual is left to others, before anything has happened, or with
-// block.peer.arrived. Sending is part of the kernel, and receiving calls no function: so no
-// registers are saved, and what can be is under way together. What only data in each thread's own
-// memory needs is in functions apart (`own`): even a branch around it would cost the others.
+// block.peer.arrived. It calls no function: so no registers are saved, and what can be is under way
+// together. What only data in each thread's own memory needs is in functions apart (`own`): even a
+// branch around it would cost the others.
 #pragma once
 
-#include "../channel/routes_device.hpp"
 #include "../channel/rows_device.hpp"
 #include "../channel/wide_device.hpp"
-#include "../general/receive_device.hpp"
 #include "../general/taking_device.hpp"
+#include "short_send_device.hpp"
+#include "sources_device.hpp"
 
 namespace gmpi::device::peer {
 
-/// Begins to load, if `is`, the eight bytes that packet `packet` of a message carries, of `bytes`
-/// in all: whole words of four bytes at an address for such. Nothing for a packet of the header, or
-/// behind the end. In flight together with what else is loaded so.
-GMPI_DEVICE std::uint64_t load_words_if(bool is, const void *data, std::uint32_t bytes,
-                                        std::uint32_t packet) {
-  const std::uint32_t at = (packet - header_packets) * packet_bytes; // a header's: beyond any end
-  auto *from = reinterpret_cast<const std::uint32_t *>(static_cast<const char *>(data) + at);
-  const std::uint32_t low = load_word_if(is & (at < bytes), from);
-  const std::uint32_t high = load_word_if(is & (at < bytes) & (at + 4 < bytes), from + 1);
-  return low | std::uint64_t(high) << 32;
-}
-/// Stores the same.
+/// Stores what load_words_if() loads.
 GMPI_DEVICE void store_words(void *data, std::uint32_t bytes, std::uint32_t packet,
                              std::uint64_t value) {
   const std::uint32_t at = (packet - header_packets) * packet_bytes;
@@ -37,25 +27,6 @@ GMPI_DEVICE void store_words(void *data, std::uint32_t bytes, std::uint32_t pack
     to[0] = static_cast<std::uint32_t>(value);
   if (at < bytes && at + 4 < bytes)
     to[1] = static_cast<std::uint32_t>(value >> 32);
-}
-
-/// The eight of `bytes` bytes at `data`, each thread's own memory, that packet `packet` carries;
-/// the first `headers` of them carry none. What the first lane's memory says is sent. A warp,
-/// whole.
-GMPI_DEVICE std::uint64_t load_own(const void *data, std::uint32_t bytes, std::uint32_t packet,
-                                   std::uint32_t headers) {
-  if (bytes == packet_bytes && is_in_eights(data)) { // as most are
-    const std::uint64_t value = of_lane(*static_cast<const std::uint64_t *>(data), 0);
-    return packet == headers ? value : 0;
-  }
-  std::uint64_t own = 0;
-  GMPI_NO_UNROLL
-  for (std::uint32_t at = 0; at < bytes; at += packet_bytes) {
-    const auto *const from = static_cast<const unsigned char *>(data) + at;
-    const std::uint64_t value = of_lane(load_data(from, bytes - at), 0);
-    own = packet == headers + at / packet_bytes ? value : own;
-  }
-  return own;
 }
 
 /// Leaves what has come for each thread's own memory, `bytes` in all, to the threads of the block
@@ -73,161 +44,9 @@ GMPI_DEVICE void leave_own(std::uint32_t bytes, std::uint32_t at, std::uint64_t 
     block.launch->task = {bytes, 0, 0, GridTask::copy};
 }
 
-/// An eager message's first word, without what only a dense one's has: as pack_header() has it.
-GMPI_DEVICE std::uint64_t head_of(int tag, std::uint32_t context) {
-  static_assert(std::uint32_t(MessageKind::eager) == 0 && header_packets == 3);
-  return static_cast<std::uint32_t>(tag) | std::uint64_t(context) << 32;
-}
 /// Those of its bits that have to be the same for a receive of that tag.
 GMPI_DEVICE std::uint64_t bits_of_head(int tag) {
   return tag == MPI_ANY_TAG ? 0xffffffffull << 32 : ~0ull;
-}
-
-/// Sends more than a warp does, by route `i`, if its slots are known to be free: the header. All of
-/// the block are to carry the rest. `order`: the sender's word for both channels.
-template <Scope S>
-GMPI_DEVICE Begun send_span(const Route &route, std::uint32_t i, int tag, const void *data,
-                            std::uint32_t bytes, std::uint64_t order, Begun then) {
-  const std::uint32_t lane = lane_index();
-  if (route.next + slots_for(bytes) > route.free_until)
-    return Begun::nothing;
-  const bool dense = may_be_dense(bytes, data, route, route.next);
-  if (is_answered_early<S>(then))
-    order = answer_early<S>(route.order, slots_for(bytes, dense));
-  if (lane == 0) {
-    Span &span = block_state().peer.span;
-    span.ring = route.out;
-    span.freed = nullptr;
-    span.data = static_cast<unsigned char *>(const_cast<void *>(data));
-    span.first = route.next;
-    span.bytes = bytes;
-    span.then = then;
-    span.route = i;
-    span.free_until = route.free_until;
-  }
-  const std::uint64_t value = lane == 0   ? head_of(tag, route.context) | (dense ? dense_bit : 0)
-                              : lane == 1 ? bytes
-                                          : common_of(order);
-  if (lane < header_packets)
-    store_packet(packet_at(route.out, route.next, lane), value, lap_of(route.next));
-  return way_of_span(dense);
-}
-
-/// The rest of a call by route `i` whose message takes so many slots, and is on its way. `told`: as
-/// it has been loaded. Lane 0.
-template <Scope S>
-GMPI_DEVICE void end_short(const Route &route, std::uint32_t i, std::uint32_t slots,
-                           std::uint32_t bytes, std::uint32_t told, Begun then) {
-  State &state = *context.peer;
-  if (!is_answered_early<S>(then))
-    increase_relaxed_device(route.order, slots * one_owned);
-  if (then == Begun::over)
-    end_sending<S>();
-  note_next<S>(i, route.next + slots);
-  count_call(state, bytes);
-  if (told != 0)
-    tell_progress(state);
-}
-
-/// Sends a message in rows by route `i`, if its slots are known to be free. `order`, `told`: as
-/// above.
-template <Scope S>
-GMPI_DEVICE Begun send_in_rows(const Route &route, std::uint32_t i, int tag, const void *data,
-                               std::uint32_t bytes, std::uint64_t order, std::uint32_t told,
-                               Begun then) {
-  const std::uint32_t lane = lane_index(), slots = slots_in_rows(bytes);
-  if (route.next + slots > route.free_until)
-    return Begun::nothing;
-  if (is_answered_early<S>(then))
-    order = answer_early<S>(route.order, slots);
-  const std::uint64_t head = lane == 0   ? head_of(tag, route.context)
-                             : lane == 1 ? bytes
-                             : lane == 2 ? common_of(order)
-                                         : 0;
-  Rows(route.out, route.next, lane).write(head, data, bytes);
-  __syncwarp(); // the data has been read, and the route
-  if (lane == 0)
-    end_short<S>(route, i, slots, bytes, told, then);
-  return then;
-}
-
-/// send_short(), with the route as it has been `seen` early, or by one that is yet to be loaded.
-///
-/// Whether it can send is no branch before all that it needs to load is under way.
-template <Scope S, bool own, bool early>
-GMPI_DEVICE Begun send_short_by(const RouteWords &seen, MPI_Comm comm, int dest, int tag,
-                                const void *data, int count, MPI_Datatype datatype, int source,
-                                Begun then) {
-  const std::uint32_t i = static_cast<std::uint32_t>(dest) % Routes::most;
-  const std::uint32_t lane = lane_index();
-  State &state = *context.peer;
-  Route route;
-  if constexpr (early)
-    route = seen.route();
-  else
-    route = load_route<S>(i);
-  if constexpr (early) // a long message need not wait for what is loaded here
-    if (static_cast<std::uint32_t>(count) > route.longest)
-      return Begun::nothing;
-  const std::uint32_t bytes = static_cast<std::uint32_t>(count) * route.extent;
-  const bool by_warp = bytes <= warp_bytes;
-  bool leads = leads_to(route, comm, dest, tag, datatype) &
-               (static_cast<std::uint32_t>(count) <= route.longest) &
-               (static_cast<std::uint32_t>(source) < route.size) &
-               (own ? by_warp : is_in_words(data, bytes));
-  RouteWords now;
-  if constexpr (early)
-    now = RouteWords::load(block_state().launch->routes.route[i]);
-  std::uint64_t order = 0;
-  if (!is_answered_early<S>(then))
-    order = load_relaxed_device_if(leads, route.order);
-  const std::uint32_t told = load_relaxed_device(&state.summary.told);
-  std::uint64_t words = own ? 0 : load_words_if(leads & by_warp, data, bytes, lane);
-  if constexpr (early) {
-    leads &= now.leads_as(seen);
-    route.next = now.next();
-    route.free_until = now.free_until();
-  }
-  std::uint64_t *to = packet_at(route.out, route.next, lane);
-  if constexpr (!early)
-    to = by_now(to); // while the rest comes
-  if (!(leads & by_warp & (route.next < route.free_until)))
-    return !leads | by_warp ? Begun::nothing
-           : is_in_rows(data, bytes)
-               ? send_in_rows<S>(route, i, tag, data, bytes, order, told, then)
-               : send_span<S>(route, i, tag, data, bytes, order, then);
-  if (is_answered_early<S>(then))
-    order = answer_early<S>(route.order, 1);
-  if constexpr (own)
-    words = load_own(data, bytes, lane, header_packets);
-  const std::uint64_t known = lane == 0 ? head_of(tag, route.context) : lane == 1 ? bytes : 0;
-  const std::uint64_t value = known | (common_of(order) & (lane == 2 ? ~0ull : 0)) | words;
-  if (lane < header_packets + (bytes + packet_bytes - 1) / packet_bytes)
-    store_packet(to, value, lap_of(route.next));
-  __syncwarp(); // the data has been read, and the route
-  if (lane == 0)
-    end_short<S>(route, i, 1, bytes, told, then);
-  return then;
-}
-/// Sends at most eager_bytes through the route that the last such message has taken, if that leads
-/// there, its slots are known to be free, and `source` is a rank, too; else nothing has happened.
-/// Returns `then`, or that all of the block are to carry a span. `then`: over, where the call is
-/// over with it; or answered, or sent. `own`: from each thread's own memory, of any length that a
-/// warp carries. `early`: the route, or null.
-template <Scope S, bool own>
-GMPI_DEVICE Begun send_short(MPI_Comm comm, int dest, int tag, const void *data, int count,
-                             MPI_Datatype datatype, int source, Begun then,
-                             const EarlyRoute<S> *early = nullptr) {
-  if (take_launchs<S>() && early != nullptr)
-    return send_short_by<S, own, true>(early->words, comm, dest, tag, data, count, datatype, source,
-                                       then);
-  return send_short_by<S, own, false>({}, comm, dest, tag, data, count, datatype, source, then);
-}
-
-/// What is left when all of the block have written a span. (It calls a function.)
-GMPI_DEVICE void tell_of_span() {
-  if (thread_index() == 0 && block_state().peer.span.told != 0)
-    tell_progress(*context.peer);
 }
 
 /// What the receive of such a message returns. Lane 0.
@@ -240,93 +59,6 @@ GMPI_DEVICE void note_short(Share &share, int source, int tag, std::uint32_t byt
   share.result.bytes = bytes;
   if (S == Scope::grid)
     block_state().launch->result = share.result;
-}
-
-GMPI_DEVICE bool is_source(const Source &known, MPI_Comm comm, int rank, MPI_Datatype datatype) {
-  return (known.comm == comm) & (known.datatype == datatype) & (known.source == rank);
-}
-
-/// Has the block remember a rank that it receives elements of this datatype from, if that is a
-/// predefined one; and `launch`, if it is not null, for its other blocks. One thread.
-GMPI_OUT_OF_LINE void remember_source(const State &state, const Comm &comm, int rank,
-                                      MPI_Datatype datatype, LaunchState *launch) {
-  Source &known = block_state().sources[static_cast<std::uint32_t>(rank) % Source::most];
-  const std::int32_t extent = find_datatype(datatype).extent;
-  if (extent == 0 || is_source(known, comm.handle, rank, datatype))
-    return;
-  const std::uint32_t peer = comm.peer_of[rank];
-  const Channel &common = state.channels[peer], &owned = state.channels[owned_channel(peer)];
-  known = {comm.handle,
-           datatype,
-           rank,
-           static_cast<std::uint32_t>(extent),
-           comm.context,
-           peer,
-           &comm,
-           0,
-           0,
-           {common.in, owned.in},
-           {common.in_freed, owned.in_freed}};
-  if (launch != nullptr)
-    launch->sources[static_cast<std::uint32_t>(rank) % Source::most] = known;
-}
-
-/// Notes how far the channels from a rank that the block remembers have been read. Lane 0.
-GMPI_DEVICE void note_position(Source &known, const Position &at) {
-  known.word = at.word();
-  known.owned = at.owned;
-}
-/// Notes where the channels from a rank that the block remembers go on when it has taken a message
-/// at `at`. One thread. (Whoever takes none, or is remembered for another datatype, finds out.)
-GMPI_DEVICE void note_taken(const Comm &comm, int rank, Position at, std::uint32_t channel,
-                            const Header &header) {
-  Source &known = block_state().sources[static_cast<std::uint32_t>(rank) % Source::most];
-  if (known.comm != comm.handle || known.source != rank)
-    return;
-  at.move(channel, at.in(channel) + slots_of(header));
-  note_position(known, at);
-}
-
-/// Finds out how far this rank has come in the channels from a rank that the block remembers. A
-/// lane.
-GMPI_DEVICE void renew_source(const State &state, Source &known, unsigned long long word) {
-  known.word = word & ~locked;
-  known.owned = position_of(state, known.peer, word).owned;
-}
-
-/// Has the block remember what another of its grid does, in place `i`. A warp, whole.
-GMPI_OUT_OF_LINE void copy_source(std::uint32_t i) {
-  constexpr std::uint32_t words = sizeof(Source) / sizeof(unsigned long long);
-  static_assert(sizeof(Source) % sizeof(unsigned long long) == 0 && words <= 32);
-  BlockState &block = block_state();
-  const std::uint32_t lane = lane_index();
-  __syncwarp(); // all have looked
-  if (lane < words)
-    reinterpret_cast<unsigned long long *>(block.sources + i)[lane] =
-        reinterpret_cast<const unsigned long long *>(block.launch->sources + i)[lane];
-  __syncwarp();
-}
-/// Before a block arrives at a grid's call that receives: what it does not remember, another may.
-/// (Later the block that makes the call may be writing that.) A warp, whole.
-template <Scope S> GMPI_DEVICE void learn_source(MPI_Comm comm, int source) {
-  if (S != Scope::grid || grid_blocks() == 1)
-    return;
-  const std::uint32_t i = static_cast<std::uint32_t>(source) % Source::most;
-  const Source &known = block_state().sources[i];
-  if (source >= 0 && (known.comm != comm || known.source != source))
-    copy_source(i);
-}
-
-/// While it arrives, of which any block may make the call, it finds out how far the channels from a
-/// rank that it remembers have been read: that is right if nobody else receives from there
-/// meanwhile. A lane.
-template <Scope S> GMPI_DEVICE void prepare_to_receive(MPI_Comm comm, int source) {
-  if (S != Scope::grid || grid_blocks() == 1)
-    return;
-  Source &known = block_state().sources[static_cast<std::uint32_t>(source) % Source::most];
-  const State &state = *context.peer;
-  if (lane_index() == 0 && known.comm == comm && known.source == source)
-    renew_source(state, known, load_relaxed_device(&state.receiving[known.peer].next));
 }
 
 /// Where the channels from a rank go on behind a message of one slot or two, the next of one of
