@@ -9,12 +9,6 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define GMPI_HOST_DEVICE __host__ __device__
-#else
-#define GMPI_HOST_DEVICE
-#endif
-
 namespace gmpi {
 
 enum class Function : std::uint8_t {

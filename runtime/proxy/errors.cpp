@@ -2,7 +2,7 @@
 #include "errors.hpp"
 
 #include "exit.hpp"
-#include "progress.hpp"
+#include "operation.hpp"
 #include "report.hpp"
 
 #include <atomic>
@@ -16,7 +16,7 @@ MPI_Errhandler fatal_handler = MPI_ERRHANDLER_NULL;
 std::atomic<int> references_told{0};
 
 void die(MPI_Comm *communicator, int *error, ...) {
-  if (const Operation *operation = current_operation())
+  if (const Operation *operation = MpiCallsFor::current())
     say("%s failed in a kernel, at %s (%s scope): %s",
         name_of(operation->attribute.function), place(operation->attribute.site).c_str(),
         name_of(operation->attribute.scope), text_of(*error).c_str());
@@ -26,6 +26,8 @@ void die(MPI_Comm *communicator, int *error, ...) {
 }
 
 } // namespace
+
+thread_local const Operation *MpiCallsFor::current_ = nullptr;
 
 std::string text_of(int error) {
   char text[MPI_MAX_ERROR_STRING] = "";

@@ -8,6 +8,23 @@
 
 namespace gmpi {
 
+struct Operation;
+
+/// While one lives, this thread's calls of MPI are made for that operation, and the handler names it.
+class MpiCallsFor {
+public:
+  explicit MpiCallsFor(const Operation &operation) { current_ = &operation; }
+  ~MpiCallsFor() { current_ = nullptr; }
+  MpiCallsFor(const MpiCallsFor &) = delete;
+  MpiCallsFor &operator=(const MpiCallsFor &) = delete;
+
+  /// The operation, or null.
+  static const Operation *current() { return current_; }
+
+private:
+  static thread_local const Operation *current_;
+};
+
 /// Installs the handler on MPI_COMM_WORLD and MPI_COMM_SELF; communicators made from them inherit.
 void install_error_handler();
 void remove_error_handler();

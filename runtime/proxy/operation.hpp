@@ -70,4 +70,21 @@ struct Operation {
   Published<Clock::rep> host_waits_since{0}; ///< 0 unless the host program is in MPI_Wait for it
 };
 
+/// A standard-mode send whose data is the host's: it is done as soon as MPI has taken it, and then
+/// needs no request slot. Where the Attribute is detached the kernel does not even wait for that.
+inline bool is_buffered(const Attribute &attribute) {
+  return attribute.function == Function::Send && attribute.inline_in;
+}
+
+/// What the operation has come to.
+inline Reply make_reply(const Operation &operation, ReplyKind kind) {
+  Reply reply{};
+  reply.kind = kind;
+  reply.error = operation.error;
+  reply.source = operation.source;
+  reply.tag = operation.tag;
+  reply.message_bytes = operation.message_bytes;
+  return reply;
+}
+
 } // namespace gmpi

@@ -1,10 +1,11 @@
 // The progress engine of one device: carries out the calls that its kernels' Attributes ask for, and
 // those that the split driver hands over. Only the proxy's thread calls it, but for what says otherwise.
+// From Attribute to Reply: progress.cpp; between them, MPI: progress_mpi.cpp; and the messages' memory and
+// copies: progress_copies.cpp. What other threads call: progress_host.cpp.
 //
 // Invariant: it never blocks, in MPI or in CUDA.
 #pragma once
 
-#include "../mpi/buffers.hpp"
 #include "../split/slots.hpp"
 #include "../transport/pageable_pool.hpp"
 #include "operation.hpp"
@@ -130,11 +131,5 @@ private:
   bool caught_up_ = true;
   bool progressed_ = false; ///< as take_progress() says
 };
-
-/// What this rank really sends and receives of what buffers_of() says.
-Buffers true_buffers(const Attribute &attribute);
-
-/// The operation that this thread is making an MPI call for, or null: for the error handler.
-const Operation *current_operation();
 
 } // namespace gmpi

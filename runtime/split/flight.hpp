@@ -8,6 +8,7 @@
 #pragma once
 
 #include "../launch/statistics.hpp"
+#include "../mpi/buffers.hpp"
 #include "../proxy/progress.hpp"
 #include "frame_pool.hpp"
 #include "segment_streams.hpp"

@@ -8,6 +8,7 @@
 #include "../proxy/proxy.hpp"
 #include "../proxy/report.hpp"
 #include "../proxy/settings.hpp"
+#include "../proxy/true_buffers.hpp"
 #include "../transport/gpu_aware.hpp"
 
 #include <cstring>

@@ -1,6 +1,7 @@
 // The progress engine with a kernel's end played by the test: messages to this rank itself.
 #include "cpu_run.hpp"
 #include "kernel_end.hpp"
+#include "proxy/errors.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -443,7 +444,7 @@ TEST_F(Errors, truncation_of_a_large_message) {
 static std::vector<int> failed_tags;
 
 static void note_failed(MPI_Comm *, int *, ...) {
-  const Operation *operation = current_operation();
+  const Operation *operation = MpiCallsFor::current();
   failed_tags.push_back(operation != nullptr ? operation->attribute.arguments.recv_tag : -1);
 }
 
