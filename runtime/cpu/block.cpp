@@ -5,6 +5,7 @@
 #include "settings.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -106,8 +107,10 @@ void Block::end(GpuThread &thread) {
   --living_;
   const unsigned warp = thread.rank / warp_threads;
   warps_[warp].living &= ~(1u << thread.rank % warp_threads);
-  for (std::size_t i = warps_[warp].open.size(); i-- > 0;)
-    deliver_if_complete(warp, i);
+  leave_last_exchange(thread);
+  const std::vector<Exchange *> open = warps_[warp].open; // those that are complete leave it
+  for (const Exchange *exchange : open)
+    deliver_if_complete(warp, *exchange);
   open_barrier_if_complete();
   arrive_at_grid_if_complete();
   if (living_ == 0) {
@@ -204,50 +207,65 @@ bool Block::arrive_at_grid_if_complete() {
   return true;
 }
 
-WarpValues Block::exchange(WarpKind kind, unsigned mask, unsigned long long value, Place place) {
+const WarpValues &Block::exchange(WarpKind kind, unsigned mask, unsigned long long value,
+                                  Place place) {
   GpuThread &thread = *current;
   const unsigned warp = thread.rank / warp_threads, lane = thread.rank % warp_threads;
   if (!(mask >> lane & 1))
     fail("%s:%u: lane %u is not in the mask 0x%08x that it gives", place.file, place.line, lane,
          mask);
-  std::vector<Exchange> &open = warps_[warp].open;
-  auto found = std::find_if(open.begin(), open.end(),
-                            [&](const Exchange &e) { return e.kind == kind && e.mask == mask; });
-  if (found == open.end()) {
-    open.push_back({kind, mask, {}, {}});
-    found = open.end() - 1;
-  }
-  WarpValues result;
-  found->values.lanes |= 1u << lane;
-  found->values.value[lane] = value;
-  found->results[lane] = &result;
+  leave_last_exchange(thread);
+  Exchange &exchange = open_exchange(warps_[warp], kind, mask);
+  exchange.values.lanes |= 1u << lane;
+  exchange.values.not_zero |= static_cast<unsigned>(value != 0) << lane;
+  exchange.values.value[lane] = value;
+  ++exchange.readers;
+  thread.last = &exchange;
   thread.wait = Wait::warp;
   thread.place = place;
-  if (!deliver_if_complete(warp, static_cast<std::size_t>(found - open.begin())))
+  if (!deliver_if_complete(warp, exchange))
     suspend(thread, Wait::warp, place);
-  return result;
+  return exchange.values;
 }
 
-// Gives every lane of a complete exchange its result. The running thread, if it is one of them, is
-// not put into the ready list.
-bool Block::deliver_if_complete(unsigned warp, std::size_t index) {
-  std::vector<Exchange> &open = warps_[warp].open;
-  const Exchange &exchange = open[index];
+Exchange &Block::open_exchange(Warp &warp, WarpKind kind, unsigned mask) {
+  for (Exchange *exchange : warp.open)
+    if (exchange->kind == kind && exchange->mask == mask)
+      return *exchange;
+  if (warp.unused.empty())
+    warp.unused.push_back(&warp.exchanges.emplace_back());
+  Exchange &exchange = *warp.unused.back();
+  warp.unused.pop_back();
+  warp.open.push_back(&exchange);
+  exchange.kind = kind;
+  exchange.mask = mask;
+  exchange.readers = 0;
+  exchange.values.lanes = exchange.values.not_zero = 0;
+  return exchange;
+}
+
+// Lets every lane of a complete exchange go on. The running thread, if it is one of them, is not
+// put into the ready list.
+bool Block::deliver_if_complete(unsigned warp, const Exchange &exchange) {
   if (exchange.values.lanes != (exchange.mask & warps_[warp].living))
     return false;
-  for (unsigned lane = 0; lane < warp_threads; ++lane) {
-    if (!(exchange.values.lanes >> lane & 1))
-      continue;
-    *exchange.results[lane] = exchange.values;
-    GpuThread &thread = threads_[warp * warp_threads + lane];
+  for (unsigned lanes = exchange.values.lanes; lanes != 0; lanes &= lanes - 1) {
+    GpuThread &thread = threads_[warp * warp_threads + std::countr_zero(lanes)];
     if (&thread == current)
       thread.wait = Wait::none;
     else
       wake(thread);
   }
-  open.erase(open.begin() + static_cast<std::ptrdiff_t>(index));
+  std::vector<Exchange *> &open = warps_[warp].open;
+  open.erase(std::find(open.begin(), open.end(), &exchange));
   ++warps_[warp].since_wait;
   return true;
+}
+
+void Block::leave_last_exchange(GpuThread &thread) {
+  if (thread.last != nullptr && --thread.last->readers == 0)
+    warps_[thread.rank / warp_threads].unused.push_back(thread.last);
+  thread.last = nullptr;
 }
 
 void Block::report_divergence() {

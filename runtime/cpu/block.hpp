@@ -11,12 +11,21 @@
 #include "kernel.hpp"
 #include "shared_memory.hpp"
 
+#include <deque>
 #include <memory>
 #include <vector>
 
 namespace gmpi::cpu {
 
 class Block;
+
+// One operation of a warp: open until its last lane has come, then its lanes' to read.
+struct Exchange {
+  WarpKind kind;
+  unsigned mask;
+  unsigned readers; // lanes that may still read it
+  WarpValues values;
+};
 
 enum class Wait : unsigned char { none, block_barrier, grid_barrier, warp };
 
@@ -26,7 +35,8 @@ struct GpuThread {
   uint3 index{};
   unsigned rank = 0;
   Wait wait = Wait::none;
-  Place place{}; // where it waits
+  Place place{};            // where it waits
+  Exchange *last = nullptr; // in which it took part, which it may still read
 };
 
 // What a turn of a thread, or of all of a block's, amounted to. none: an exchange in a warp that waits
@@ -46,7 +56,7 @@ public:
   void yield(Activity activity);
   int barrier(Place place, Vote vote, int predicate);
   void grid_barrier(Place place);
-  WarpValues exchange(WarpKind kind, unsigned mask, unsigned long long value, Place place);
+  const WarpValues &exchange(WarpKind kind, unsigned mask, unsigned long long value, Place place);
 
   SharedMemory &shared() { return *shared_; }
   std::unique_ptr<SharedMemory> take_shared() { return std::move(shared_); }
@@ -55,17 +65,14 @@ public:
   unsigned multiprocessor() const { return multiprocessor_; }
 
 private:
-  struct Exchange { // one operation of a warp, open until its last lane has come
-    WarpKind kind;
-    unsigned mask;
-    WarpValues values;
-    WarpValues *results[32]; // on the waiting lanes' own stacks
-  };
-  static constexpr unsigned exchanges_of_a_look = 8; // more than a warp's look at what it waits for takes
+  // More than a warp's look at what it waits for takes, and little more: what it does when it has
+  // found that counts as looking, too, for so many.
+  static constexpr unsigned exchanges_of_a_look = 16;
   struct Warp {
     unsigned living = 0;
     unsigned since_wait = exchanges_of_a_look; // exchanges since a lane waited last
-    std::vector<Exchange> open;
+    std::deque<Exchange> exchanges; // all that there ever were at once
+    std::vector<Exchange *> open, unused;
   };
   struct Barrier {
     std::vector<GpuThread *> waiting;
@@ -84,7 +91,9 @@ private:
   void wake(std::vector<GpuThread *> &waiting);
   bool open_barrier_if_complete();
   bool arrive_at_grid_if_complete();
-  bool deliver_if_complete(unsigned warp, std::size_t open);
+  Exchange &open_exchange(Warp &warp, WarpKind kind, unsigned mask);
+  bool deliver_if_complete(unsigned warp, const Exchange &exchange);
+  void leave_last_exchange(GpuThread &thread);
   [[noreturn]] void report_divergence();
 
   Kernel &kernel_;

@@ -87,7 +87,8 @@ void grid_barrier(Place place) {
   block.grid_barrier(place);
 }
 
-WarpValues warp_exchange(WarpKind kind, unsigned mask, unsigned long long value, Place place) {
+const WarpValues &warp_exchange(WarpKind kind, unsigned mask, unsigned long long value,
+                                Place place) {
   InDevice in_device;
   return this_block("a warp operation").exchange(kind, mask, value, place);
 }

@@ -69,6 +69,22 @@ TEST(CpuWarp, masks_in_divergent_branches) {
             0);
 }
 
+// Lanes that have got theirs make others, with fewer lanes, before the rest has read it.
+TEST(CpuWarp, what_an_exchange_gave_stays_until_each_lane_has_read_it) {
+  EXPECT_EQ(failures([](int lane) {
+              const unsigned half = lane < 16 ? 0xffffu : 0xffff0000u;
+              bool good = true;
+              for (int i = 0; i < 20; ++i) {
+                good &= __shfl_sync(all, 100 * i + lane, 31 - lane) == 100 * i + 31 - lane;
+                for (int k = 0; k < (lane < 16 ? i : 3); ++k)
+                  good &= __shfl_xor_sync(half, 7 * k + lane, 1) == 7 * k + (lane ^ 1) &&
+                          __ballot_sync(half, lane % 4 == k % 4) == (half & 0x11111111u << k % 4);
+              }
+              return good;
+            }),
+            0);
+}
+
 TEST(CpuWarp, lanes_that_returned_are_not_waited_for) {
   Values<int> ballots(2);
   run({1, 40}, [ballots = ballots.data] { // the second warp has 8 lanes

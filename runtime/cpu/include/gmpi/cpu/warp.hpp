@@ -11,23 +11,21 @@ namespace gmpi::cpu {
 
 enum class WarpKind { sync, vote, shuffle, match, reduce };
 
-// What the lanes gave. `lanes`: those that took part, the living ones of the mask.
+// What the lanes gave. `lanes`: those that took part, the living ones of the mask; others have no
+// value. `not_zero`: those that gave a value other than 0.
 struct WarpValues {
-  unsigned lanes;
+  unsigned lanes, not_zero;
   unsigned long long value[32];
 };
-WarpValues warp_exchange(WarpKind kind, unsigned mask, unsigned long long value, Place place);
+// What it returns is there until the same thread's next exchange.
+const WarpValues &warp_exchange(WarpKind kind, unsigned mask, unsigned long long value,
+                                Place place);
 
 unsigned lane_id() noexcept;
 
 // The lanes that gave a value other than 0.
 inline unsigned warp_ballot(unsigned mask, bool predicate, Place place) {
-  const WarpValues all = warp_exchange(WarpKind::vote, mask, predicate, place);
-  unsigned ballot = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if (all.lanes >> lane & 1 && all.value[lane])
-      ballot |= 1u << lane;
-  return ballot;
+  return warp_exchange(WarpKind::vote, mask, predicate, place).not_zero;
 }
 
 // A shuffle within segments of `width` lanes. `source` gives the lane to read, relative to the
@@ -36,7 +34,7 @@ template <class T, class F>
 T warp_shuffle(unsigned mask, T value, int width, Place place, F source) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
                 "shuffles take 2, 4 or 8 bytes");
-  const WarpValues all = warp_exchange(WarpKind::shuffle, mask, bits<Word<T>>(value), place);
+  const WarpValues &all = warp_exchange(WarpKind::shuffle, mask, bits<Word<T>>(value), place);
   const int lane = static_cast<int>(lane_id());
   const int first = lane & ~(width - 1);
   const int from = source(lane - first);
@@ -46,7 +44,7 @@ T warp_shuffle(unsigned mask, T value, int width, Place place, F source) {
 }
 
 template <class T, class F> T warp_reduce(unsigned mask, T value, Place place, F f) {
-  const WarpValues all = warp_exchange(WarpKind::reduce, mask, bits<Word<T>>(value), place);
+  const WarpValues &all = warp_exchange(WarpKind::reduce, mask, bits<Word<T>>(value), place);
   bool first = true;
   T result{};
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -77,12 +75,9 @@ inline int __all_sync(unsigned mask, int predicate, GMPI_CPU_HERE) {
   return gmpi::cpu::warp_ballot(mask, !predicate, {file, line}) == 0;
 }
 inline int __uni_sync(unsigned mask, int predicate, GMPI_CPU_HERE) {
-  const auto all =
+  const auto &all =
       gmpi::cpu::warp_exchange(gmpi::cpu::WarpKind::vote, mask, predicate != 0, {file, line});
-  unsigned yes = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    yes |= (all.lanes >> lane & 1 && all.value[lane]) ? 1u << lane : 0u;
-  return yes == 0 || yes == all.lanes;
+  return all.not_zero == 0 || all.not_zero == all.lanes;
 }
 
 template <class T>
@@ -108,7 +103,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = warpSize, GMPI_
 
 template <class T> unsigned __match_any_sync(unsigned mask, T value, GMPI_CPU_HERE) {
   const auto mine = gmpi::cpu::bits<gmpi::cpu::Word<T>>(value);
-  const auto all = gmpi::cpu::warp_exchange(gmpi::cpu::WarpKind::match, mask, mine, {file, line});
+  const auto &all = gmpi::cpu::warp_exchange(gmpi::cpu::WarpKind::match, mask, mine, {file, line});
   unsigned same = 0;
   for (unsigned lane = 0; lane < 32; ++lane)
     if (all.lanes >> lane & 1 && all.value[lane] == mine)
@@ -118,7 +113,7 @@ template <class T> unsigned __match_any_sync(unsigned mask, T value, GMPI_CPU_HE
 template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int *predicate, GMPI_CPU_HERE) {
   const auto mine = gmpi::cpu::bits<gmpi::cpu::Word<T>>(value);
-  const auto all = gmpi::cpu::warp_exchange(gmpi::cpu::WarpKind::match, mask, mine, {file, line});
+  const auto &all = gmpi::cpu::warp_exchange(gmpi::cpu::WarpKind::match, mask, mine, {file, line});
   *predicate = 1;
   for (unsigned lane = 0; lane < 32; ++lane)
     if (all.lanes >> lane & 1 && all.value[lane] != mine)
