@@ -222,7 +222,9 @@ std::string Engine::text(const clang::Stmt *S) const {
     Text += (Text.empty() ? "" : " ") + Word.trim().str();
     Rest = After.ltrim();
   }
-  return Text.size() > 72 ? Text.substr(0, 69) + "..." : Text;
+  if (Text.size() > 72)
+    Text.replace(69, std::string::npos, "...");
+  return Text;
 }
 
 unsigned Engine::line(SourceLocation Loc) const {
