@@ -61,6 +61,7 @@ config.substitutions.insert(0, ("%compile-cuda-openmpi", compile_with_open_mpi()
 config.substitutions += [
     ("%source-dir", config.gmpi_source_dir),
     ("%binary-dir", config.gmpi_binary_dir),
+    ("%cmake-generator", config.gmpi_cmake_generator),
     ("%cmake", config.gmpi_cmake),
     ("%lit", config.gmpi_lit),
 ]

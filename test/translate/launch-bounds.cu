@@ -4,15 +4,15 @@
 // RUN: %gmpi-translate --cuda-path=none threads.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
 // RUN: %assemble-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none blocks.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
-// RUN: %assemble-cuda out.cu
+// RUN: %compile-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none dependent.cu -o out.cu && FileCheck --check-prefix=FEW --input-file=out.cu check
-// RUN: %assemble-cuda out.cu
+// RUN: %compile-cuda out.cu
 // RUN: %gmpi-translate --cuda-path=none enough.cu -o out.cu && FileCheck --check-prefix=ENOUGH --input-file=out.cu check
-// RUN: %assemble-cuda out.cu
+// RUN: %compile-cuda out.cu
 // A kernel without them may have as many registers as its calls need, unless the user says otherwise.
 // RUN: %gmpi-translate --cuda-path=none none.cu -o out.cu && FileCheck --check-prefix=NONE --input-file=out.cu check
 // RUN: %assemble-cuda -Werror all-warnings -Xptxas -v out.cu
-// RUN: %assemble-cuda -DGMPI_KERNEL_REGISTERS= out.cu
+// RUN: %compile-cuda -DGMPI_KERNEL_REGISTERS= out.cu
 // Nor does it take more where nvcc compiles for another architecture, whatever it makes of these functions there.
 // RUN: %gmpi-translate --cuda-path=none other.cu -o out.cu
 // RUN: %assemble-cuda -arch=sm_80 -Werror all-warnings out.cu
