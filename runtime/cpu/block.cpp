@@ -108,9 +108,9 @@ void Block::end(GpuThread &thread) {
   const unsigned warp = thread.rank / warp_threads;
   warps_[warp].living &= ~(1u << thread.rank % warp_threads);
   leave_last_exchange(thread);
-  const std::vector<Exchange *> open = warps_[warp].open; // those that are complete leave it
-  for (const Exchange *exchange : open)
-    deliver_if_complete(warp, *exchange);
+  const std::vector<Exchange *> &open = warps_[warp].open;
+  for (std::size_t i = open.size(); i-- > 0;) // one that is complete leaves it
+    deliver_if_complete(warp, *open[i]);
   open_barrier_if_complete();
   arrive_at_grid_if_complete();
   if (living_ == 0) {

@@ -88,6 +88,7 @@ private:
   void answer_query(Operation &operation);
   void communicate(Operation &operation, const unsigned char *data);
   void start_mpi(Operation &operation);
+  void test_from_now_on(Operation &operation);
   void detach(Operation &operation);
   void start_sendrecv(Operation &operation, const Arguments &arguments);
   void wait_for_foreign(Operation &operation);

@@ -37,6 +37,11 @@ void Progress::start_mpi(Operation &operation) {
   if (!gpu_aware::takes_own_messages() && operation.in.kind != HostData::direct &&
       operation.in.bytes > inline_bytes)
     queue_.comm_sizes().learn(arguments.comm); // and the next may go without a copy
+  test_from_now_on(operation);
+}
+
+/// Until it is over.
+void Progress::test_from_now_on(Operation &operation) {
   operation.phase = Phase::running;
   running_.push_back(&operation);
 }
@@ -77,15 +82,13 @@ void Progress::wait_for_foreign(Operation &operation) {
   operation.foreign = FromWord<MPI_Request>::get(operation.attribute.in_bytes);
   operation.requests[0] = operation.foreign;
   operation.pending = 1;
-  operation.phase = Phase::running;
-  running_.push_back(&operation);
+  test_from_now_on(operation);
 }
 
 /// MPI has no nonblocking form of MPI_Probe that ends by itself: it is asked in every pass.
 void Progress::start_probe(Operation &operation) {
   operation.pending = 1;
-  operation.phase = Phase::running;
-  running_.push_back(&operation);
+  test_from_now_on(operation);
 }
 
 bool Progress::look_for_message(Operation &operation) {

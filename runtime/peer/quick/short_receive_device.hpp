@@ -64,7 +64,7 @@ GMPI_DEVICE void note_short(Share &share, int source, int tag, std::uint32_t byt
 /// Where the channels from a rank go on behind a message of one slot or two, the next of one of
 /// them; and where the last of these is given back, with which lap.
 struct Behind {
-  Position at;
+  Position at{};
   std::uint32_t *freed;
   std::uint32_t lap;
 
@@ -121,10 +121,19 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     return Begun::nothing;
   const std::uint32_t peer = known.peer;
   unsigned long long *const word_at = &state.receiving[peer].next;
-  Position at;
+  Position at{};
   Packet owned, common;
   Packet rows[row_count];
   const std::uint64_t *from_owned, *from_common;
+  const auto look_for_packets = [&] {
+    if constexpr (in_rows) {
+      Rows(known.in[1], at.owned, lane).look(rows);
+      owned = rows[0];
+    } else {
+      owned = Packet::load(from_owned);
+    }
+    common = Packet::load(from_common);
+  };
   GMPI_NO_UNROLL
   for (bool is_second = false;; is_second = true) {
     const unsigned long long word = known.word;
@@ -135,13 +144,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     const Summary summary = look(state);
     from_owned = packet_at(known.in[1], at.owned, lane);
     from_common = packet_at(known.in[0], at.common, lane);
-    if constexpr (in_rows) {
-      Rows(known.in[1], at.owned, lane).look(rows);
-      owned = rows[0];
-    } else {
-      owned = Packet::load(from_owned);
-    }
-    common = Packet::load(from_common);
+    look_for_packets();
     before = of_lane(before, 0);
     // Others of the rank may need somebody to go on, or what is held here.
     const bool has_a_say = __any_sync(whole_warp, is_contended(summary));
@@ -243,13 +246,7 @@ GMPI_DEVICE Begun receive_short(MPI_Comm comm, int source, int tag, void *data, 
     }
     if (lane == 0)
       relax();
-    if constexpr (in_rows) {
-      Rows(known.in[1], at.owned, lane).look(rows);
-      owned = rows[0];
-    } else {
-      owned = Packet::load(from_owned);
-    }
-    common = Packet::load(from_common);
+    look_for_packets();
   }
   bool brings = false;
   if constexpr (own) {
