@@ -52,7 +52,8 @@ struct Waiting {
   bool want_status;       ///< the message's source, tag and length matter
   bool announce;          ///< the wait, once it is long
   Site site;
-  void *out; ///< where that is stored at once; null: in each thread's own memory
+  void *out;      ///< where that is stored at once; null: in each thread's own memory
+  const void *in; ///< what the proxy may have all threads copy; null: nothing
 };
 
 /// What all of a block copy for a call, and how far it has come then.
@@ -61,6 +62,7 @@ struct Moving {
   const void *from;
   std::uint32_t bytes;
   Begun then;
+  bool asked_for; ///< by the proxy, which is to be told that it is done
 };
 
 /// One per block, in shared memory.
@@ -371,7 +373,9 @@ GMPI_DEVICE void note_task(BlockState &block) {
     note_copies(block.copies, block.launch->copies);
 }
 
-/// Arrives once more, when what the block that makes the call has had this one do is done.
+/// Arrives once more, when what the block that makes the call has had this one do is done. (What it
+/// has stored in other memory than the device's, too, is there for whoever is told of it behind
+/// that block's fence: one fence orders all that its thread knows of.)
 GMPI_DEVICE void arrive_again(BlockState &block) {
   add_device(&block.launch->membership, 1);
   block.command = await_command(block);

@@ -198,7 +198,6 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
     now = Begun::over;
     if (thread_index() == 0) {
       BlockState &block = block_state();
-      release_system(); // it may have gone to the host, or to another device
       arrive_again(block);
       now = begun_by_another<F>(block.command, block, Needs::of<F>(a));
     }
@@ -212,7 +211,7 @@ template <Function F> GMPI_DEVICE Begun help_together(const Arguments &a) {
 /// Has all of a block write what goes to the proxy, once its first warp has begun, and read what
 /// comes from it. Returns how far the call has come.
 template <Scope S> GMPI_DEVICE Begun move_together(Begun begun) {
-  if (begun == Begun::writing) {
+  while (begun == Begun::writing) {
     begun = quick::write_together<S>();
     if (begun == Begun::asked)
       begun = tell_all(thread_index() < 32 ? await_answer<S>() : Begun::over);

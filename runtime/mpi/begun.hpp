@@ -13,7 +13,8 @@ enum class Begun : std::uint32_t {
   unmet,     ///< nobody has looked: some of the block's threads are missing, or it is one thread's
   elsewhere, ///< it is the proxy's, which does not know of it yet
   numbered,  ///< the same, and block.ticket is its Attribute's
-  writing,   ///< the proxy is to know of it: all of the block write its data, see block.moving
+  writing,   ///< the proxy is to know of it, or has asked for its data: all of the block write
+             ///< that, see block.moving
   asked,     ///< the proxy knows of it, and its Reply is yet to be awaited
   reading,   ///< the Reply is there: all of the block read the data, see block.moving
   replied,   ///< the Reply is in the block's state; what it says is yet to be done

@@ -156,6 +156,8 @@ template <Function F> GMPI_DEVICE Alone ask_alone(Site site, const Arguments &a)
       break;
     relax();
   }
+  if constexpr (kind_of(F) == Kind::local) // the proxy answers all of them at once
+    lanes.sync();
   acquire_system();
   context.records[slot].turn = expected;
   const Reply reply = unpack_reply_head(head);

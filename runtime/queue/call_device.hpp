@@ -15,11 +15,6 @@
 
 namespace gmpi::device {
 
-GMPI_DEVICE void say_copied(std::uint32_t slot, Scope scope) {
-  release_system();
-  tell(Function::copied, scope, {0, 0}, slot);
-}
-
 /// Carries one thread's call through to its last Reply, whose meaning it returns; flag 0: the
 /// request is not done yet. `head`: of the first Reply, which is there.
 GMPI_OUT_OF_LINE CallResult drain_alone(Waiting waiting, ReplyHead head, const void *in,
@@ -410,7 +405,8 @@ GMPI_DEVICE CallResult perform(Team &team, Site site, const Arguments &a, const 
 template <Function F> GMPI_DEVICE int end_alone(Site site, const Arguments &a, const Alone &alone) {
   const Buffers buffers =
       buffers_of(F, a, [](int, MPI_Datatype) { return std::uint64_t(0); }); // where they are
-  const Waiting waiting{alone.slot, alone.turn, 0, wants_status(a), false, site, nullptr};
+  const Waiting waiting{alone.slot, alone.turn, 0,       wants_status(a),
+                        false,      site,       nullptr, nullptr};
   const CallResult result = drain_alone(waiting, alone.head, buffers.in, buffers.out);
   give_slot<Scope::thread>(alone.slot);
   return deliver_result<F>(a, result, true, true);

@@ -18,7 +18,7 @@ GMPI_NOINLINE int query_slowly(Site site, MPI_Comm comm, const Alone &alone, std
   a.comm = comm;
   CallResult result{};
   if (alone.begun == Begun::asked) {
-    const Waiting waiting{alone.slot, alone.turn, 0, false, false, site, nullptr};
+    const Waiting waiting{alone.slot, alone.turn, 0, false, false, site, nullptr, nullptr};
     result = drain_alone(waiting, alone.head, nullptr, nullptr);
     give_slot<Scope::thread>(alone.slot);
   } else {

@@ -128,8 +128,14 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
   if (lane == 0) {
     const std::uint32_t expected = expected_beside(buffers.out, buffers.out_bytes);
     if (waits)
-      block.waiting = {slot, record.turn,           expected, returns_something<F>(a), false,
-                       site, stored_at(buffers.out)};
+      block.waiting = {slot,
+                       record.turn,
+                       expected,
+                       returns_something<F>(a),
+                       false,
+                       site,
+                       stored_at(buffers.out),
+                       nullptr};
     if (nonblocking) {
       context.records[slot].out = buffers.out;
       context.records[slot].expected = expected;
@@ -139,7 +145,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
     }
     if (!by_warp && !own) {
       block.ticket = ticket;
-      block.moving = {ring_payload(context, ticket), buffers.in, bytes, then};
+      block.moving = {ring_payload(context, ticket), buffers.in, bytes, then, false};
     }
   }
   if (!by_warp && !own)
@@ -151,14 +157,27 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
 
 // --- a block's part ---
 
-/// All of the block write the data of the call that the first warp has begun to hand over. Returns
-/// how far it has come then.
+/// The block has made a copy that the proxy has asked for. One thread.
+GMPI_OUT_OF_LINE void say_copied(std::uint32_t slot, Scope scope) {
+  release_system();
+  tell(Function::copied, scope, {0, 0}, slot);
+}
+
+/// All of the block write the data of the call that the first warp has begun to hand over, or what
+/// the proxy has asked for. Returns how far it has come then.
 template <Scope S> GMPI_DEVICE Begun write_together() {
   BlockState &block = block_state();
   const Moving moving = block.moving;
   const unsigned long long ticket = block.ticket;
   const std::uint32_t rank = thread_index(), size = block_threads();
-  if (moving.bytes <= tagged_bytes) {
+  if (moving.asked_for) {
+    copy_share(moving.to, moving.from, moving.bytes, rank, size);
+    __syncthreads();
+    if (rank == 0) {
+      ++block.waiting.turn;
+      say_copied(block.waiting.slot, S);
+    }
+  } else if (moving.bytes <= tagged_bytes) {
     write_data(context, ticket, moving.from, static_cast<std::int32_t>(moving.bytes),
                static_cast<std::int32_t>(rank), static_cast<std::int32_t>(size));
     __syncthreads();
@@ -206,14 +225,48 @@ GMPI_DEVICE void read_payload(void *to, const void *from, std::uint32_t bytes, s
   else
     copy_share(to, from, bytes, rank, size);
 }
+/// The same of what the proxy has all of the block copy, which is long: what is under way at a time
+/// limits what a block reads.
+GMPI_OUT_OF_LINE void read_long(void *to, const void *from, std::uint32_t bytes) {
+  constexpr std::uint32_t at_once = 16;
+  const std::uint32_t size = block_threads();
+  std::uint32_t done = 0;
+  if (is_in_words(to, bytes)) {
+    const bool whole = (reinterpret_cast<std::uint64_t>(to) & 15) == 0;
+    const std::uint32_t turn = at_once * 16 * size;
+    auto *out = static_cast<unsigned char *>(to) + 16 * thread_index();
+    auto *in = static_cast<const uint4 *>(from) + thread_index();
+    GMPI_NO_UNROLL
+    for (; bytes - done >= turn; done += turn) {
+      uint4 values[at_once];
+      GMPI_UNROLL
+      for (std::uint32_t k = 0; k < at_once; ++k)
+        values[k] = in[k * size];
+      GMPI_UNROLL
+      for (std::uint32_t k = 0; k < at_once; ++k)
+        store_sixteen(out + 16 * k * size, values[k], 4, whole);
+      in += at_once * size;
+      out += turn;
+    }
+  }
+  read_payload(static_cast<unsigned char *>(to) + done,
+               static_cast<const unsigned char *>(from) + done, bytes - done, thread_index(), size);
+}
 /// All of the block read it for a call that ends with it. Returns how far the call has come then:
 /// over, or answered.
 template <Scope S> GMPI_DEVICE Begun read_together() {
   const Moving moving = block_state().moving;
-  read_payload(moving.to, moving.from, moving.bytes, thread_index(), block_threads());
+  if (moving.asked_for)
+    read_long(moving.to, moving.from, moving.bytes);
+  else
+    read_payload(moving.to, moving.from, moving.bytes, thread_index(), block_threads());
   __syncthreads();
-  if (thread_index() == 0)
-    end_answered<S>(block_state().waiting.slot);
+  if (thread_index() == 0) {
+    const std::uint32_t slot = block_state().waiting.slot;
+    if (moving.asked_for)
+      say_copied(slot, S);
+    end_answered<S>(slot);
+  }
   return moving.then;
 }
 
@@ -479,7 +532,8 @@ GMPI_DEVICE Begun go_on_completing(Site site, const Arguments &a, int i) {
                        one && wants_status(a),
                        true,
                        site,
-                       record.out};
+                       record.out,
+                       nullptr};
     __syncwarp();
     if (await_reply<S>(block.waiting, false) == Begun::replied) {
       begun = Begun::replied;

@@ -75,11 +75,8 @@ GMPI_OUT_OF_LINE void help(bool leader, void *out) {
     else
       help_copy(team);
     __syncthreads();
-    if (leader) {
-      if (block.command == GridCommand::copy && block.task.copies())
-        release_system(); // it may have gone to the host
+    if (leader)
       arrive_again(block);
-    }
     __syncthreads();
   }
 }

@@ -12,7 +12,7 @@
 #include "../mpi/first_warp_device.hpp"
 #include "call_result.hpp"
 #include "kept_slots_device.hpp"
-#include "reply_device.hpp"
+#include "team_device.hpp"
 
 namespace gmpi::device {
 
@@ -137,23 +137,40 @@ template <Function F, Scope S> GMPI_DEVICE Begun end_with_nobody(const Arguments
   return returns_something<F>(a) ? Begun::answered : Begun::over;
 }
 
+/// Whether all of the block make a copy that the proxy asks for, rather than all blocks of a grid.
+template <Scope S> GMPI_DEVICE bool is_copied_by_block(const Reply &reply) {
+  constexpr unsigned long long most = 1u << 30; // its threads count them in 32 bits
+  const bool sends = reply.kind == ReplyKind::copy_in;
+  return reply.bytes < most &&
+         (S != Scope::grid || block_state().living_blocks == 1 ||
+          is_for_block(reply.bytes, sends ? shared_send_bytes : shared_receive_bytes));
+}
+
 /// Takes what the first Reply to a call brings, all that most do not need. Returns how far the call
-/// has come. `reads`: all of the block can read what is long.
+/// has come. `reads`: all of the block can read and write what is long.
 template <Scope S>
 GMPI_DEVICE Begun take_found(const Found &found, const Waiting &waiting, bool reads) {
   BlockState &block = block_state();
-  const Reply &reply = found.reply;
   void *out = waiting.out;
-  const auto bytes = static_cast<std::uint32_t>(reply.bytes);
-  const unsigned char *const payload = context.payload + std::size_t(waiting.slot) * inline_bytes;
   const bool own = out == nullptr;
-  const bool by_payload = reply.kind == ReplyKind::done && bytes != 0;
-  bool ends = is_done(reply.kind) && reply.error == MPI_SUCCESS && (!by_payload || (reads && !own));
-  if (bytes != 0)
+  if (found.reply.bytes != 0)
     store_found(found, own ? block.small : static_cast<unsigned char *>(out));
   keep_found(found);
   __syncwarp();
-  CallResult result = result_of(unpack_reply(block.reply));
+  const Reply reply = unpack_reply(block.reply);
+  const auto bytes = static_cast<std::uint32_t>(reply.bytes);
+  const bool by_payload = reply.kind == ReplyKind::done && bytes != 0;
+  const bool copies = asks_for_copy(reply.kind) && reads && is_copied_by_block<S>(reply);
+  if (copies && reply.kind == ReplyKind::copy_in && waiting.in != nullptr) {
+    if (lane_index() == 0)
+      block.moving = {reply.address, static_cast<const unsigned char *>(waiting.in) + reply.offset,
+                      bytes, Begun::asked, true};
+    return Begun::writing;
+  }
+  const bool takes_copy = copies && reply.kind == ReplyKind::copy_out_last && !own;
+  bool ends = reply.error == MPI_SUCCESS &&
+              (takes_copy || (is_done(reply.kind) && (!by_payload || (reads && !own))));
+  CallResult result = result_of(reply);
   // (In every thread's own buffer there may be a datatype's gaps.)
   ends = ends && (!waiting.want_status || !own || result.bytes == bytes);
   if (!ends) {
@@ -171,9 +188,13 @@ GMPI_DEVICE Begun take_found(const Found &found, const Waiting &waiting, bool re
       keep_result<S>(result);
     }
     if (by_payload)
-      block.moving = {out, payload, bytes, then};
+      block.moving = {out, context.payload + std::size_t(waiting.slot) * inline_bytes, bytes, then,
+                      false};
+    else if (takes_copy)
+      block.moving = {static_cast<unsigned char *>(out) + reply.offset, reply.address, bytes, then,
+                      true};
   }
-  return by_payload ? Begun::reading : then;
+  return by_payload || takes_copy ? Begun::reading : then;
 }
 
 /// Awaits the first Reply to a call. Returns how far it has come; where it is over or answered, its
@@ -259,14 +280,17 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_short(Site site, const Argu
   BlockState &block = block_state();
   const std::uint32_t lane = lane_index(), slot = ready_slot<S>();
   const Buffers buffers = buffers_of(F, a, remembered_bytes);
-  const bool detached = F == Function::Send && sends_in_range(a, known_size(a.comm));
+  // Longer data the proxy has copied, once it has room for that.
+  const bool goes_along = buffers.in_bytes <= inline_bytes;
+  const bool detached = F == Function::Send && goes_along && sends_in_range(a, known_size(a.comm));
   const bool is_usual =
-      (F == Function::Send ? detached : slot < request_slots) && buffers.in_bytes <= inline_bytes &&
+      (F == Function::Send && goes_along ? detached : slot < request_slots) &&
+      buffers.in_bytes <= context.direct_above && buffers.in_bytes != unknown_bytes &&
       buffers.out_bytes <= context.direct_above && buffers.out_bytes != unknown_bytes &&
-      is_plain(buffers.in, buffers.in_bytes);
+      (goes_along ? is_plain(buffers.in, buffers.in_bytes) : !is_local(buffers.in));
   if (of_lane(int(is_usual), 0) == 0) // which all have looked at before anything changes
     return Begun::nothing;
-  const auto bytes = static_cast<std::uint32_t>(buffers.in_bytes);
+  const auto bytes = goes_along ? static_cast<std::uint32_t>(buffers.in_bytes) : 0;
   const bool by_warp = bytes <= short_bytes;
   // All of these need nothing of each other.
   NextTicket next{};
@@ -279,10 +303,10 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_short(Site site, const Argu
   }
   const WarpData data(buffers.in, by_warp ? bytes : 0, lane);
   Attribute attribute = make_attribute(F, S, site);
-  attribute.inline_in = true;
+  attribute.inline_in = goes_along;
   attribute.tagged = bytes != 0 && bytes <= tagged_bytes;
   attribute.detached = detached;
-  attribute.in_bytes = bytes;
+  attribute.in_bytes = buffers.in_bytes;
   attribute.slot = detached ? 0 : slot;
   attribute.serial = serial;
   attribute.turn = turn;
@@ -317,11 +341,12 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_short(Site site, const Argu
                         returns_something<F>(a),
                         false,
                         site,
-                        stored_at(buffers.out)};
+                        stored_at(buffers.out),
+                        goes_along ? nullptr : buffers.in};
   if (!by_warp) {
     if (lane == 0) {
       block.ticket = ticket;
-      block.moving = {beside, buffers.in, bytes, detached ? Begun::over : Begun::asked};
+      block.moving = {beside, buffers.in, bytes, detached ? Begun::over : Begun::asked, false};
       block.waiting = waiting;
     }
     return Begun::writing;

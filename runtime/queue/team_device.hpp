@@ -172,8 +172,13 @@ GMPI_DEVICE void copy_evenly(void *to, const void *from, unsigned long long byte
              grid_blocks() * block_threads());
 }
 
-/// Copies shorter than this are not worth another round of the whole grid.
-constexpr unsigned long long shared_copy_bytes = 256 * 1024;
+/// Copies shorter than this, for each thread of a block, are not worth another round of the whole
+/// grid. A block's stores to the host's memory come close to what the bus carries; its loads from
+/// there do not, as only so many are under way at a time.
+constexpr unsigned long long shared_send_bytes = 4096, shared_receive_bytes = 1024;
+GMPI_DEVICE bool is_for_block(unsigned long long bytes, unsigned long long shared_bytes) {
+  return bytes < shared_bytes * block_threads();
+}
 /// What a block takes at a time of a copy that the whole grid shares: multiples of the least, so
 /// that each takes some four.
 constexpr unsigned long long least_copy_portion = 16 * 1024, most_copy_portion = 128 * 1024;
@@ -286,7 +291,7 @@ struct GridTeam : BlockTeam {
   }
 
   GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) {
-    if (bytes < shared_copy_bytes || is_local(from) || alone())
+    if (is_for_block(bytes, shared_send_bytes) || is_local(from) || alone())
       BlockTeam::send(to, from, bytes);
     else
       share_copy(to, from, bytes);
@@ -297,7 +302,7 @@ struct GridTeam : BlockTeam {
                            unsigned long long bytes, bool last) {
     if (is_local(to))
       deliver(to, offset, from, bytes, last);
-    else if (bytes < shared_copy_bytes || alone())
+    else if (is_for_block(bytes, shared_receive_bytes) || alone())
       BlockTeam::receive(to, offset, from, bytes);
     else
       share_copy(static_cast<unsigned char *>(to) + offset, from, bytes);

@@ -22,8 +22,9 @@ static const int environment = setenv("GMPI_CPU_MULTIPROCESSORS", "4", 1) +
 namespace {
 
 constexpr std::uint32_t launch_index = 3;
-constexpr std::size_t staged = 300000; // more than shared_copy_bytes, no multiple of what is copied at once
-static_assert(staged > device::shared_copy_bytes && staged % device::least_copy_portion != 0);
+// Blocks of up to 64 threads share its copies; no multiple of what is copied at once.
+constexpr std::size_t staged = 300000;
+static_assert(staged > 64 * device::shared_send_bytes && staged % device::least_copy_portion != 0);
 
 /// The host's end: answers each call at once, until the launch has left.
 class FakeProxy {
@@ -36,6 +37,7 @@ public:
   std::vector<Attribute> calls;
   std::vector<std::vector<unsigned char>> sent; ///< by MPI_Isends
   int leaves = 0;
+  bool succeeds = false; ///< calls return MPI_SUCCESS
 
   FakeProxy() {
     memory.context.payload = payload_.data();
@@ -95,7 +97,7 @@ private:
       EXPECT_EQ(attribute.launch, launch_index);
       ++leaves;
     } else if (attribute.function == Function::copied) {
-      if (sending_[attribute.slot])
+      if (is_sending_[attribute.slot])
         answer(attribute.slot, {ReplyKind::done, sending_[attribute.slot], 0, nullptr, 0, 0, 0, 0, {}});
     } else {
       calls.push_back(attribute);
@@ -105,13 +107,15 @@ private:
     return true;
   }
 
-  /// Calls return their number (from 1) as error code, so that who got which result shows.
+  /// Calls return their number (from 1) as error code, so that who got which result shows, or
+  /// succeed.
   void answer_call(const Attribute &attribute) {
     std::uint32_t slot = attribute.slot;
-    int number = static_cast<int>(calls.size());
+    int number = succeeds ? MPI_SUCCESS : static_cast<int>(calls.size());
     auto bytes = static_cast<std::uint64_t>(attribute.arguments.recv_count);
-    sending_[slot] = 0;
+    is_sending_[slot] = false;
     if (attribute.function == Function::Ssend && !attribute.inline_in) {
+      is_sending_[slot] = true;
       sending_[slot] = number;
       answer(slot, {ReplyKind::copy_in, 0, attribute.in_bytes, incoming.data(), 0, 0, 0, 0, {}});
     } else if (kind_of(attribute.function) == Kind::nonblocking) {
@@ -153,7 +157,8 @@ private:
       std::vector<unsigned char>(std::size_t(request_slots) * inline_bytes);
   double wtime_offset_ = 1;
   std::uint32_t turns_[request_slots] = {};
-  int sending_[request_slots] = {};
+  bool is_sending_[request_slots] = {};
+  int sending_[request_slots] = {}; ///< what the call returns
 };
 
 constexpr Site site{1, 2};
@@ -413,6 +418,33 @@ TEST_F(Grid, shared_copies) {
   });
   EXPECT_EQ(std::memcmp(device.data, proxy.outgoing.data(), staged), 0);
   EXPECT_EQ(proxy.incoming, proxy.outgoing);
+}
+
+/// Shorter data is copied by the block that makes the call, as soon as its first warp knows where.
+TEST_F(Grid, copies_by_one_block) {
+  constexpr int bytes = 100000;
+  static_assert(bytes > inline_bytes && bytes < 128 * int(device::shared_receive_bytes));
+  proxy.succeeds = true;
+  Values<int> wrong(1);
+  for (unsigned blocks : {1u, 3u})
+    for (int shift = 0; shift < 5; ++shift) {
+      std::memset(device.data, 0, staged);
+      std::fill(proxy.incoming.begin(), proxy.incoming.end(), 0);
+      proxy.run({blocks, 128}, [=, device = device.data, wrong = wrong.data] {
+        for (int turn = 0; turn < 3; ++turn) {
+          MPI_Status status{};
+          const int received = grid_receive(device + shift, bytes, turn == 1 ? &status : MPI_STATUS_IGNORE);
+          const int sent = grid_send(device + shift, bytes);
+          if (received != MPI_SUCCESS || sent != MPI_SUCCESS ||
+              (turn == 1 && (status.MPI_SOURCE != 7 || status.MPI_TAG != 8)))
+            ++*wrong;
+        }
+      });
+      EXPECT_EQ(std::memcmp(device.data + shift, proxy.outgoing.data(), bytes), 0);
+      EXPECT_EQ(device[shift + bytes], 0);
+      EXPECT_EQ(std::memcmp(proxy.incoming.data(), proxy.outgoing.data(), bytes), 0);
+    }
+  EXPECT_EQ(wrong[0], 0);
 }
 
 TEST_F(Grid, shared_copies_at_any_alignment) {
