@@ -8,9 +8,11 @@ import shlex
 import shutil
 import subprocess
 
-# `--param one-run-with=openmpi`: of what is run with several numbers of ranks, one run is enough with that MPI.
-if "-" + lit_config.params.get("one-run-with", "") == config.gmpi_suite_suffix:
-    config.gmpi_max_ranks = -3
+# `--param one-run-with=openmpi`: of what is run with several numbers of ranks, one run is enough with that MPI: with
+# three, where that is one of them. Those are left out with the other then.
+once = lit_config.params.get("one-run-with")
+if once:
+    config.gmpi_max_ranks = "-3" if once == (config.gmpi_suite_suffix[1:] or "mpich") else "4/3"
 lit_config.load_config(config, os.path.join(config.gmpi_source_dir, "cmake/lit/gmpi.cfg.py"))
 config.name = "gmpi" + config.gmpi_suite_suffix
 config.available_features.add("suite" + config.gmpi_suite_suffix) # suite-thread: under ThreadSanitizer

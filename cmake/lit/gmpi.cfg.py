@@ -129,11 +129,11 @@ if nvcc:
     if "--Ofast-compile" in subprocess.run([nvcc, "--help"], capture_output=True, text=True).stdout:
         compile_cuda.append("--Ofast-compile=max") # CUDA 13
 
-# `%ranks 1-4 PROGRAM` runs it with 1, 2, 3 and 4 ranks. A suite may set gmpi_max_ranks (-3: once, with the most
-# up to 3, or with the first), and gmpi_checker, a command under which every rank runs.
+# `%ranks 1-4 PROGRAM` runs it with 1, 2, 3 and 4 ranks. A suite may set gmpi_max_ranks (LIMIT of ranks.py), and
+# gmpi_checker, a command under which every rank runs.
 checker = getattr(config, "gmpi_checker", "")
 max_ranks = getattr(config, "gmpi_max_ranks", 4)
-config.substitutions.append(("%ranks", "%s %s '%s' '%s' %d" % (
+config.substitutions.append(("%ranks", "%s %s '%s' '%s' %s" % (
     sys.executable, os.path.join(here, "ranks.py"), " ".join(mpiexec), checker, max_ranks)))
 # `%gmpicxx %all-lowerings` builds a program with every lowering, `%each-lowering %ranks 1-3 PROGRAM`
 # runs it with one after the other and compares what they print.
