@@ -225,8 +225,8 @@ GMPI_DEVICE void read_payload(void *to, const void *from, std::uint32_t bytes, s
   else
     copy_share(to, from, bytes, rank, size);
 }
-/// The same of what the proxy has all of the block copy, which is long: what is under way at a time
-/// limits what a block reads.
+/// Reads what the proxy has all of the block copy from its staging memory, which is long: what is
+/// under way at a time limits what a block reads.
 GMPI_OUT_OF_LINE void read_long(void *to, const void *from, std::uint32_t bytes) {
   constexpr std::uint32_t at_once = 16;
   const std::uint32_t size = block_threads();
