@@ -12,26 +12,6 @@
 
 namespace gmpi::device {
 
-/// Copies `count` times `at_once` 16 bytes, all of one turn under way together. Returns how many
-/// bytes.
-template <std::uint32_t at_once>
-GMPI_DEVICE std::uint64_t read_turns(unsigned char *to, const uint4 *from, std::uint32_t count) {
-  const bool whole = (reinterpret_cast<std::uint64_t>(to) & 15) == 0;
-  GMPI_NO_UNROLL
-  for (std::uint32_t turn = 0; turn < count; ++turn) {
-    uint4 values[at_once];
-    GMPI_UNROLL
-    for (std::uint32_t k = 0; k < at_once; ++k)
-      values[k] = from[k];
-    GMPI_UNROLL
-    for (std::uint32_t k = 0; k < at_once; ++k)
-      store_sixteen(to + 16 * k, values[k], 4, whole);
-    to += 16 * at_once;
-    from += at_once;
-  }
-  return std::uint64_t(count) * at_once * 16;
-}
-
 /// What one thread copies from the host's memory: whole words of four bytes several at a time.
 GMPI_OUT_OF_LINE void read_alone(void *to, const void *from, unsigned long long bytes) {
   constexpr std::uint32_t most = 8, few = 2;
@@ -40,9 +20,9 @@ GMPI_OUT_OF_LINE void read_alone(void *to, const void *from, unsigned long long 
   if (is_in_words(to, 0) && (reinterpret_cast<std::uint64_t>(from) & 15) == 0) {
     auto *words = static_cast<const uint4 *>(from);
     unsigned long long read =
-        read_turns<most>(out, words, static_cast<std::uint32_t>(bytes / (16 * most)));
+        read_turns<most>(out, words, static_cast<std::uint32_t>(bytes / (16 * most)), 0, 1);
     read += read_turns<few>(out + read, words + read / 16,
-                            static_cast<std::uint32_t>((bytes - read) / (16 * few)));
+                            static_cast<std::uint32_t>((bytes - read) / (16 * few)), 0, 1);
     out += read;
     in += read;
     bytes -= read;

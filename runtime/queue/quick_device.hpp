@@ -229,28 +229,14 @@ GMPI_DEVICE void read_payload(void *to, const void *from, std::uint32_t bytes, s
 /// under way at a time limits what a block reads.
 GMPI_OUT_OF_LINE void read_long(void *to, const void *from, std::uint32_t bytes) {
   constexpr std::uint32_t at_once = 16;
-  const std::uint32_t size = block_threads();
+  const std::uint32_t rank = thread_index(), size = block_threads();
+  auto *const out = static_cast<unsigned char *>(to);
   std::uint32_t done = 0;
-  if (is_in_words(to, bytes)) {
-    const bool whole = (reinterpret_cast<std::uint64_t>(to) & 15) == 0;
-    const std::uint32_t turn = at_once * 16 * size;
-    auto *out = static_cast<unsigned char *>(to) + 16 * thread_index();
-    auto *in = static_cast<const uint4 *>(from) + thread_index();
-    GMPI_NO_UNROLL
-    for (; bytes - done >= turn; done += turn) {
-      uint4 values[at_once];
-      GMPI_UNROLL
-      for (std::uint32_t k = 0; k < at_once; ++k)
-        values[k] = in[k * size];
-      GMPI_UNROLL
-      for (std::uint32_t k = 0; k < at_once; ++k)
-        store_sixteen(out + 16 * k * size, values[k], 4, whole);
-      in += at_once * size;
-      out += turn;
-    }
-  }
-  read_payload(static_cast<unsigned char *>(to) + done,
-               static_cast<const unsigned char *>(from) + done, bytes - done, thread_index(), size);
+  if (is_in_words(to, bytes))
+    done = static_cast<std::uint32_t>(read_turns<at_once>(
+        out, static_cast<const uint4 *>(from), bytes / (16 * at_once * size), rank, size));
+  read_payload(out + done, static_cast<const unsigned char *>(from) + done, bytes - done, rank,
+               size);
 }
 /// All of the block read it for a call that ends with it. Returns how far the call has come then:
 /// over, or answered.

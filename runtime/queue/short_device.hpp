@@ -142,7 +142,7 @@ template <Scope S> GMPI_DEVICE bool is_copied_by_block(const Reply &reply) {
   constexpr unsigned long long most = 1u << 30; // its threads count them in 32 bits
   const bool sends = reply.kind == ReplyKind::copy_in;
   return reply.bytes < most &&
-         (S != Scope::grid || block_state().living_blocks == 1 ||
+         (S != Scope::grid ||
           is_for_block(reply.bytes, sends ? shared_send_bytes : shared_receive_bytes));
 }
 

@@ -176,8 +176,9 @@ GMPI_DEVICE void copy_evenly(void *to, const void *from, unsigned long long byte
 /// grid. A block's stores to the host's memory come close to what the bus carries; its loads from
 /// there do not, as only so many are under way at a time.
 constexpr unsigned long long shared_send_bytes = 4096, shared_receive_bytes = 1024;
+/// Whether the block that makes a grid's call copies them by itself.
 GMPI_DEVICE bool is_for_block(unsigned long long bytes, unsigned long long shared_bytes) {
-  return bytes < shared_bytes * block_threads();
+  return bytes < shared_bytes * block_threads() || block_state().living_blocks == 1;
 }
 /// What a block takes at a time of a copy that the whole grid shares: multiples of the least, so
 /// that each takes some four.
@@ -291,7 +292,7 @@ struct GridTeam : BlockTeam {
   }
 
   GMPI_DEVICE void send(void *to, const void *from, unsigned long long bytes) {
-    if (is_for_block(bytes, shared_send_bytes) || is_local(from) || alone())
+    if (is_for_block(bytes, shared_send_bytes) || is_local(from))
       BlockTeam::send(to, from, bytes);
     else
       share_copy(to, from, bytes);
@@ -302,7 +303,7 @@ struct GridTeam : BlockTeam {
                            unsigned long long bytes, bool last) {
     if (is_local(to))
       deliver(to, offset, from, bytes, last);
-    else if (is_for_block(bytes, shared_receive_bytes) || alone())
+    else if (is_for_block(bytes, shared_receive_bytes))
       BlockTeam::receive(to, offset, from, bytes);
     else
       share_copy(static_cast<unsigned char *>(to) + offset, from, bytes);

@@ -20,6 +20,30 @@ GMPI_DEVICE void store_sixteen(unsigned char *to, uint4 value, std::uint32_t wor
       reinterpret_cast<std::uint32_t *>(to)[i] = parts[i];
 }
 
+/// One member's share of copying what lies at an address for 16 bytes to one for four: `count`
+/// turns, in each of which it has `at_once` times 16 bytes under way together. Returns how many
+/// bytes all members copy.
+template <std::uint32_t at_once>
+GMPI_DEVICE std::uint64_t read_turns(unsigned char *to, const uint4 *from, std::uint32_t count,
+                                     std::uint32_t rank, std::uint32_t size) {
+  const bool whole = (reinterpret_cast<std::uint64_t>(to) & 15) == 0;
+  to += 16 * rank;
+  from += rank;
+  GMPI_NO_UNROLL
+  for (std::uint32_t turn = 0; turn < count; ++turn) {
+    uint4 values[at_once];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      values[k] = from[k * size];
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      store_sixteen(to + 16 * k * size, values[k], 4, whole);
+    to += 16 * at_once * size;
+    from += at_once * size;
+  }
+  return std::uint64_t(count) * at_once * 16 * size;
+}
+
 /// Copies elements first, first + step, ... below `count`, of which there are eight at most: all
 /// loads are in flight together.
 template <class T>
