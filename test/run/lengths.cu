@@ -4,7 +4,9 @@
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_LOWER=queue %ranks 1-3 %t
 // RUN: env GMPI_LOWER=queue GMPI_PEER=1 %ranks 2 %t
-#include "Inputs/check.h"
+#include "Inputs/messages.h"
+
+using test::fill, test::verify, test::Threads;
 
 constexpr int lengths[] = {0, 1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 16, 48,
                            49, 52, 64, 72, 73, 76, 232, 236, 335, 336, 337, 340, 380, 384,
@@ -13,38 +15,21 @@ constexpr int lengths[] = {0, 1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 16, 48,
                            65535, 65536, 65537};
 constexpr int guard = 8, more = 5;
 constexpr int room = 65537 + 7 + 2 * guard + more;
+constexpr test::Around around{guard, more + guard};
 
-__device__ unsigned char byte_of(int rank, int block, int length, int step, int i) {
-  return static_cast<unsigned char>(31 * rank + 7 * block + 3 * length + 5 * step + i % 251);
-}
-
-__device__ void fill(unsigned char *out, unsigned char *in, int rank, int block, int length, int step,
-                     int first, int stride) {
-  for (int i = first; i < length; i += stride)
-    out[i] = byte_of(rank, block, length, step, i);
-  for (int i = first; i < length + more + 2 * guard; i += stride)
-    in[i - guard] = 0xee;
-}
-
-__device__ void check(const unsigned char *in, int from, int block, int length, int step, int first,
-                      int stride, unsigned *wrong) {
-  for (int i = first; i < length + more + 2 * guard; i += stride) {
-    bool inside = i >= guard && i < guard + length;
-    if (in[i - guard] != (inside ? byte_of(from, block, length, step, i - guard) : 0xee))
-      atomicAdd(wrong, 1u);
-  }
-}
+/// Which message that is: what another call's memory still holds is not it.
+__device__ int message(int block, int length) { return 7 * block + 3 * length; }
 
 struct Ring {
   int rank, next, previous;
 };
 
 __global__ void by_grid(unsigned char *outs, unsigned char *ins, Ring ring, int length, int step,
-                        unsigned *wrong) {
-  const int first = threadIdx.x + blockIdx.x * blockDim.x, stride = gridDim.x * blockDim.x;
+                        int *wrong) {
+  const Threads threads{test::number(), test::numbers()};
   for (int offset : {0, 1, 4}) {
     unsigned char *out = outs + guard + offset, *in = ins + guard + offset;
-    fill(out, in, ring.rank, 0, length, step, first, stride);
+    fill(out, in, length, around, ring.rank, step, message(0, length), threads);
     MPI_Status status;
     if (step == 0) {
       MPI_Sendrecv(out, length, MPI_BYTE, ring.next, 1, in, length + more, MPI_BYTE, ring.previous, 1,
@@ -61,7 +46,7 @@ __global__ void by_grid(unsigned char *outs, unsigned char *ins, Ring ring, int 
       MPI_Irecv(in, length + more, MPI_BYTE, ring.previous, 3, MPI_COMM_WORLD, &requests[2]);
       MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
       if (requests[0] != MPI_REQUEST_NULL || requests[2] != MPI_REQUEST_NULL)
-        atomicAdd(wrong, 1u);
+        atomicAdd(wrong, 1);
     } else if (length <= 65536) {
       MPI_Send(out, length, MPI_BYTE, ring.next, 4, MPI_COMM_WORLD);
       MPI_Recv(in, length + more, MPI_BYTE, ring.previous, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -73,18 +58,19 @@ __global__ void by_grid(unsigned char *outs, unsigned char *ins, Ring ring, int 
       int count = -1;
       MPI_Get_count(&status, MPI_BYTE, &count);
       if (count != length || status.MPI_SOURCE != ring.previous || status.MPI_TAG != step + 1)
-        atomicAdd(wrong, 1u);
+        atomicAdd(wrong, 1);
     }
-    check(in, ring.previous, 0, length, step, first, stride, wrong);
+    verify(in, length, around, ring.previous, step, message(0, length), threads, wrong);
     MPI_Barrier(MPI_COMM_WORLD); // all blocks have looked
   }
 }
 
 __global__ void by_block(unsigned char *outs, unsigned char *ins, Ring ring, int length,
-                         unsigned *wrong) {
+                         int *wrong) {
   unsigned char *out = outs + blockIdx.x * room + guard, *in = ins + blockIdx.x * room + guard;
+  const Threads threads{int(threadIdx.x), int(blockDim.x)};
   for (int step = 0; step < 2; ++step) {
-    fill(out, in, ring.rank, blockIdx.x, length, step, threadIdx.x, blockDim.x);
+    fill(out, in, length, around, ring.rank, step, message(blockIdx.x, length), threads);
     if (step == 0) {
       MPI_Sendrecv(out, length, MPI_BYTE, ring.next, blockIdx.x, in, length + more, MPI_BYTE,
                    ring.previous, blockIdx.x, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -95,55 +81,55 @@ __global__ void by_block(unsigned char *outs, unsigned char *ins, Ring ring, int
       MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
     __syncthreads();
-    check(in, ring.previous, blockIdx.x, length, step, threadIdx.x, blockDim.x, wrong);
+    verify(in, length, around, ring.previous, step, message(blockIdx.x, length), threads, wrong);
     __syncthreads();
   }
 }
 
 __global__ void by_thread(unsigned char *outs, unsigned char *ins, Ring ring, int length,
-                          unsigned *wrong) {
+                          int *wrong) {
   unsigned char *out = outs + threadIdx.x * (room + 3) / 4 * 4 + guard;
   unsigned char *in = ins + threadIdx.x * (room + 3) / 4 * 4 + guard;
-  fill(out, in, ring.rank, threadIdx.x, length, 0, 0, 1);
+  fill(out, in, length, around, ring.rank, 0, message(threadIdx.x, length), {0, 1});
   MPI_Sendrecv(out, length, MPI_BYTE, ring.next, threadIdx.x, in, length + more, MPI_BYTE,
                ring.previous, threadIdx.x, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  check(in, ring.previous, threadIdx.x, length, 0, 0, 1, wrong);
+  verify(in, length, around, ring.previous, 0, message(threadIdx.x, length), {0, 1}, wrong);
   if (length > 65536)
     return; // MPI_Send may wait for its receiver
   for (int offset : {0, 1}) {
-    fill(out, in + offset, ring.rank, threadIdx.x, length, 1, 0, 1);
+    fill(out, in + offset, length, around, ring.rank, 1, message(threadIdx.x, length), {0, 1});
     MPI_Send(out, length, MPI_BYTE, ring.next, threadIdx.x, MPI_COMM_WORLD);
     MPI_Status status;
     MPI_Recv(in + offset, length, MPI_BYTE, ring.previous, threadIdx.x, MPI_COMM_WORLD, &status);
     int count = -1;
     MPI_Get_count(&status, MPI_BYTE, &count);
     if (count != length || status.MPI_SOURCE != ring.previous || status.MPI_TAG != int(threadIdx.x))
-      atomicAdd(wrong, 1u);
-    check(in + offset, ring.previous, threadIdx.x, length, 1, 0, 1, wrong);
+      atomicAdd(wrong, 1);
+    verify(in + offset, length, around, ring.previous, 1, message(threadIdx.x, length), {0, 1}, wrong);
   }
 }
 
 /// Alone, and again: the first time a way for it is found.
 __global__ void by_one_thread(unsigned char *outs, unsigned char *ins, Ring ring, int length,
-                              unsigned *wrong) {
+                              int *wrong) {
   if (threadIdx.x == 0 && blockIdx.x == 0)
     for (int offset : {0, 4, 1, 0}) {
       unsigned char *out = outs + guard + offset, *in = ins + guard + offset;
-      fill(out, in, ring.rank, 0, length, offset, 0, 1);
+      fill(out, in, length, around, ring.rank, offset, message(0, length), {0, 1});
       MPI_Send(out, length, MPI_BYTE, ring.next, offset, MPI_COMM_WORLD);
       MPI_Recv(in, length + more, MPI_BYTE, ring.previous, offset, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      check(in, ring.previous, 0, length, offset, 0, 1, wrong);
+      verify(in, length, around, ring.previous, offset, message(0, length), {0, 1}, wrong);
     }
 }
 
 int main(int argc, char **argv) {
   test::begin(&argc, &argv);
   test::Array<unsigned char> out(3 * room), in(3 * room);
-  test::Array<unsigned> wrong(1);
+  test::Array<int> wrong(1);
   Ring ring{test::rank, test::next(), test::previous()};
   auto none_wrong = [&](const char *scope, int length, int blocks, int threads) {
     test::synchronize();
-    test::expect_each(wrong, [](int) { return 0u; }, scope);
+    test::expect_each(wrong, [](int) { return 0; }, scope);
     if (test::failures != 0)
       std::fprintf(stderr, "%s: %d bytes, %d blocks of %d threads\n", scope, length, blocks, threads);
   };

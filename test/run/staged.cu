@@ -11,39 +11,20 @@
 
 #include <cstring>
 
-using test::value;
+using test::fill, test::verify, test::value, test::Threads;
 
 // (For 64 threads, 16,384 bytes are under way at a time, and all of a grid copy 65,536 from the host, or
 // 262,144 to it; for 128, 32,768, 131,072 and 524,288.)
 constexpr int lengths[] = {65537, 65540, 81920, 81936, 98304, 131071, 131072, 131076, 262143, 262144,
                            262160, 300000, 524284, 524288, 1048580, 3000001};
 constexpr int guard = 16, more = 32, room = 3000001 + 2 * guard + more + 16;
-
-/// What surrounds a message in its buffer, and is there before it.
-constexpr unsigned char nothing = 0xee;
+constexpr test::Around around{guard, more + guard};
 
 struct Ring {
   int rank, size, next, previous;
 };
 
-/// All threads of the grid, or of a block that calls by itself, `first` of `stride`.
-__device__ void prepare(unsigned char *out, unsigned char *in, const Ring &ring, int length, int step, int first,
-                        int stride) {
-  for (int i = first; i < length; i += stride)
-    out[i] = value(ring.rank, step, 0, i);
-  for (int i = first; i < length + more + 2 * guard; i += stride)
-    in[i - guard] = nothing;
-}
-
-__device__ void check(const unsigned char *in, int from, int length, int step, int first, int stride, int *wrong) {
-  for (int i = first; i < length + more + 2 * guard; i += stride) {
-    const bool inside = i >= guard && i < guard + length;
-    if (in[i - guard] != (inside ? value(from, step, 0, i - guard) : nothing))
-      atomicAdd(wrong, 1);
-  }
-}
-
-__device__ void check(const MPI_Status &status, const Ring &ring, int tag, int length, int *wrong) {
+__device__ void verify(const MPI_Status &status, const Ring &ring, int tag, int length, int *wrong) {
   int count = -1;
   MPI_Get_count(&status, MPI_BYTE, &count);
   if (status.MPI_SOURCE != ring.previous || status.MPI_TAG != tag || count != length)
@@ -52,47 +33,47 @@ __device__ void check(const MPI_Status &status, const Ring &ring, int tag, int l
 
 /// One after the other around the ring, so that nobody waits for a send that waits for a receive.
 __global__ void by_grid(unsigned char *outs, unsigned char *ins, Ring ring, int length, int *wrong) {
-  const int first = test::number(), stride = test::numbers();
+  const Threads threads{test::number(), test::numbers()};
   int step = 0;
   for (int offset : {0, 4, 1}) {
     unsigned char *out = outs + guard + offset, *in = ins + guard + offset;
     MPI_Status status;
-    prepare(out, in, ring, length, step, first, stride);
+    fill(out, in, length, around, ring.rank, step, length, threads);
     MPI_Sendrecv(out, length, MPI_BYTE, ring.next, 1, in, length + more, MPI_BYTE, ring.previous, 1,
                  MPI_COMM_WORLD, &status);
-    check(status, ring, 1, length, wrong);
-    check(in, ring.previous, length, step, first, stride, wrong);
+    verify(status, ring, 1, length, wrong);
+    verify(in, length, around, ring.previous, step, length, threads, wrong);
     MPI_Barrier(MPI_COMM_WORLD); // all blocks have looked
     ++step;
     if (ring.size == 1)
       continue;
-    prepare(out, in, ring, length, step, first, stride);
+    fill(out, in, length, around, ring.rank, step, length, threads);
     if (ring.rank == 0) {
       MPI_Send(out, length, MPI_BYTE, ring.next, 2, MPI_COMM_WORLD);
       MPI_Recv(in, length, MPI_BYTE, ring.previous, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
       MPI_Recv(in, length + more, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
       MPI_Ssend(out, length, MPI_BYTE, ring.next, 2, MPI_COMM_WORLD);
-      check(status, ring, 2, length, wrong);
+      verify(status, ring, 2, length, wrong);
     }
-    check(in, ring.previous, length, step, first, stride, wrong);
+    verify(in, length, around, ring.previous, step, length, threads, wrong);
     MPI_Barrier(MPI_COMM_WORLD);
     ++step;
   }
-  // Its data is both sent and received, by whom, the rank says.
+  // The last rank's data is sent, the others' overwritten.
   unsigned char *out = outs + guard, *in = ins + guard;
-  prepare(out, in, ring, length, step, first, stride);
+  fill(out, in, length, around, ring.rank, step, length, threads);
   MPI_Bcast(out, length, MPI_BYTE, ring.size - 1, MPI_COMM_WORLD);
-  for (int i = first; i < length; i += stride)
-    if (out[i] != value(ring.size - 1, step, 0, i))
+  for (int i = threads.first; i < length; i += threads.stride)
+    if (out[i] != value(ring.size - 1, step, length, i))
       atomicAdd(wrong, 1);
   MPI_Barrier(MPI_COMM_WORLD);
-  prepare(out, in, ring, length, step, first, stride);
+  fill(out, in, length, around, ring.rank, step, length, threads);
   MPI_Allreduce(out, in, length, MPI_UNSIGNED_CHAR, MPI_BXOR, MPI_COMM_WORLD); // (Open MPI's sums saturate)
-  for (int i = first; i < length; i += stride) {
+  for (int i = threads.first; i < length; i += threads.stride) {
     unsigned char all = 0;
     for (int from = 0; from < ring.size; ++from)
-      all ^= value(from, step, 0, i);
+      all ^= value(from, step, length, i);
     if (in[i] != all)
       atomicAdd(wrong, 1);
   }
@@ -102,14 +83,15 @@ __global__ void by_grid(unsigned char *outs, unsigned char *ins, Ring ring, int 
 __global__ void by_block(unsigned char *outs, unsigned char *ins, Ring ring, int length, int *wrong) {
   if (blockIdx.x == 2 && threadIdx.x >= 40)
     return;
-  const int threads = blockIdx.x == 2 ? 40 : blockDim.x, tag = blockIdx.x;
+  const Threads threads{int(threadIdx.x), blockIdx.x == 2 ? 40 : int(blockDim.x)};
+  const int tag = blockIdx.x;
   unsigned char *out = outs + blockIdx.x * room + guard, *in = ins + blockIdx.x * room + guard;
-  prepare(out, in, ring, length, blockIdx.x, threadIdx.x, threads);
+  fill(out, in, length, around, ring.rank, tag, length, threads);
   MPI_Status status;
   MPI_Sendrecv(out, length, MPI_BYTE, ring.next, tag, in, length + more, MPI_BYTE, ring.previous, tag,
                MPI_COMM_WORLD, &status);
-  check(status, ring, tag, length, wrong);
-  check(in, ring.previous, length, blockIdx.x, threadIdx.x, threads, wrong);
+  verify(status, ring, tag, length, wrong);
+  verify(in, length, around, ring.previous, tag, length, threads, wrong);
 }
 
 __global__ void truncated(unsigned char *out, unsigned char *in, Ring ring) {

@@ -27,6 +27,32 @@ __device__ inline void verify(unsigned char *in, int bytes, int rank, int turn, 
   }
 }
 
+/// What a message's buffer holds before it comes, and where none of it belongs.
+constexpr unsigned char nothing = 0xee;
+/// Bytes of such a buffer around a message.
+struct Around {
+  int before, behind;
+};
+/// Who writes and reads them: threads of a grid, a block, or one.
+struct Threads {
+  int first, stride;
+};
+__device__ inline void fill(unsigned char *out, unsigned char *in, int bytes, Around around, int rank, int turn,
+                            int message, Threads threads) {
+  for (int i = threads.first; i < bytes; i += threads.stride)
+    out[i] = value(rank, turn, message, i);
+  for (int i = threads.first; i < around.before + bytes + around.behind; i += threads.stride)
+    in[i - around.before] = nothing;
+}
+__device__ inline void verify(const unsigned char *in, int bytes, Around around, int rank, int turn, int message,
+                              Threads threads, int *wrong) {
+  for (int i = threads.first; i < around.before + bytes + around.behind; i += threads.stride) {
+    const int at = i - around.before;
+    if (in[at] != (at >= 0 && at < bytes ? value(rank, turn, message, at) : nothing))
+      atomicAdd(wrong, 1);
+  }
+}
+
 /// Messages of an exchange: their bytes, and how far from an address for 16 bytes each begins.
 struct Shape {
   static constexpr int most = 20;
