@@ -102,6 +102,7 @@ struct Copies {
   };
   static constexpr std::uint32_t most = 16;
   std::uint32_t count;
+  std::uint32_t asked_for; ///< of Replies: copies that the proxy is to be told of, bits by number
   Copy copy[most];
 };
 

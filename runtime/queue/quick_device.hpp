@@ -157,10 +157,20 @@ template <Function F, Scope S> GMPI_DEVICE Begun ask_quickly(Site site, const Ar
 
 // --- a block's part ---
 
-/// The block has made a copy that the proxy has asked for. One thread.
+/// The block has made a copy to the host's memory that the proxy has asked for. One thread.
 GMPI_OUT_OF_LINE void say_copied(std::uint32_t slot, Scope scope) {
   release_system();
   tell(Function::copied, scope, {0, 0}, slot);
+}
+/// The same of one from there: the host is to see nothing of it, and what was read has come.
+GMPI_OUT_OF_LINE void say_read(std::uint32_t slot, Scope scope) {
+  release_device();
+  tell(Function::copied, scope, {0, 0}, slot);
+}
+/// Either, as the Reply that has asked for it says.
+GMPI_DEVICE void say_made(ReplyKind asked, std::uint32_t slot, Scope scope) {
+  const bool sends = asked == ReplyKind::copy_in || asked == ReplyKind::copy_in_last;
+  sends ? say_copied(slot, scope) : say_read(slot, scope);
 }
 
 /// All of the block write the data of the call that the first warp has begun to hand over, or what
@@ -250,36 +260,49 @@ template <Scope S> GMPI_DEVICE Begun read_together() {
   if (thread_index() == 0) {
     const std::uint32_t slot = block_state().waiting.slot;
     if (moving.asked_for)
-      say_copied(slot, S);
+      say_read(slot, S);
     end_answered<S>(slot);
   }
   return moving.then;
 }
 
-/// All of the block read what has come with Replies to several requests, block.copies, a warp each
-/// that is not long; these are over then, and given back.
+/// All of the block, or of its grid, read what has come with Replies to several requests,
+/// block.copies: a warp each that is not long. The requests are over then, and given back.
 template <Scope S> GMPI_NOINLINE void read_replies() {
   constexpr std::uint32_t most_by_warp = 8192;
   const Copies &copies = block_state().copies;
-  const std::uint32_t warp = thread_index() / 32, warps = block_threads() / 32;
-  const std::uint32_t lane = lane_index(), count = copies.count;
-  std::uint32_t turn = 0; // whose it is
+  const std::uint32_t thread = thread_index(), threads = block_threads(), lane = lane_index();
+  const std::uint32_t count = copies.count, asked_for = copies.asked_for;
+  unsigned long long all = 0;
   GMPI_NO_UNROLL
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Copies::Copy &its = copies.copy[i];
-    const auto bytes = static_cast<std::uint32_t>(its.bytes);
-    if (bytes > most_by_warp) {
-      read_payload(its.to, its.from, bytes, thread_index(), block_threads());
-    } else {
-      if (turn == warp)
-        read_payload(its.to, its.from, bytes, lane, 32);
-      turn = turn + 1 == warps ? 0 : turn + 1;
+  for (std::uint32_t i = 0; i < count; ++i)
+    all += copies.copy[i].bytes;
+  if (S == Scope::grid && all >= worth_reading && block_state().living_blocks > 1) {
+    GridTeam{{thread == 0}}.share_copies(all);
+  } else {
+    std::uint32_t turn = 0; // the warp whose it is
+    GMPI_NO_UNROLL
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const Copies::Copy &its = copies.copy[i];
+      const auto bytes = static_cast<std::uint32_t>(its.bytes);
+      if (bytes > inline_bytes) {
+        read_long(its.to, its.from, bytes);
+      } else if (bytes > most_by_warp) {
+        read_payload(its.to, its.from, bytes, thread, threads);
+      } else {
+        if (turn == thread / 32)
+          read_payload(its.to, its.from, bytes, lane, 32);
+        turn = turn + 1 == threads / 32 ? 0 : turn + 1;
+      }
     }
+    __syncthreads();
   }
-  __syncthreads();
-  if (thread_index() >= 32)
+  if (thread >= 32)
     return;
   const std::uint32_t slot = lane < count ? copies.copy[lane].request : 0;
+  if ((asked_for >> lane & 1) != 0)
+    say_read(slot, S);
+  __syncwarp();
   keep_or_release_slots(context, reserve_of<S>(), lane < count, slot, context.records[slot].serial);
 }
 
@@ -344,11 +367,13 @@ GMPI_DEVICE Begun wait_between_kernels(const MPI_Request *requests, std::uint32_
 constexpr std::uint32_t lane_reads = 12;
 /// Whether the Reply to a lane's request is all there is to it, but for data.
 GMPI_DEVICE bool ends_in_lane(const Reply &reply) {
-  return is_done(reply.kind) && reply.error == MPI_SUCCESS;
+  return (is_done(reply.kind) || reply.kind == ReplyKind::copy_out_last) &&
+         reply.error == MPI_SUCCESS && reply.bytes <= most_by_block;
 }
 /// Whether that is for all of the block to read.
 GMPI_DEVICE bool has_payload(const Reply &reply) {
-  return reply.kind == ReplyKind::done && reply.bytes != 0;
+  return reply.kind == ReplyKind::copy_out_last ||
+         (reply.kind == ReplyKind::done && reply.bytes != 0);
 }
 /// Whether the lane itself is to read that.
 GMPI_DEVICE bool reads_in_lane(const Reply &reply) {
@@ -372,22 +397,47 @@ GMPI_DEVICE void store_in_lane(const Reply &reply, const std::uint64_t *from, vo
       store_pair(static_cast<unsigned char *>(to) + at, data[i], data[i + 1], bytes - at);
 }
 
-/// All of a warp do, of a Reply whose words are at `from`.
-GMPI_DEVICE void read_as_warp(const std::uint64_t *from, std::uint32_t bytes, unsigned char *to) {
-  constexpr std::uint32_t rounds = Found::rounds;
-  const std::uint32_t lane = lane_index(), pairs = Found::pairs_for(bytes) - Found::reply_pairs;
+/// The data beside a Reply, as all of a warp read it.
+struct DataBeside {
+  static constexpr std::uint32_t rounds = Found::rounds;
   std::uint64_t a[rounds], b[rounds];
-  GMPI_UNROLL
-  for (std::uint32_t k = 0; k < rounds; ++k)
-    if (const std::uint32_t p = lane + 32 * k; p < pairs) {
-      a[k] = load_weak(from + reply_words + 2 * p);
-      b[k] = load_weak(from + reply_words + 2 * p + 1);
-    }
-  GMPI_UNROLL
-  for (std::uint32_t k = 0; k < rounds; ++k)
-    if (const std::uint32_t p = lane + 32 * k; p < pairs)
-      store_pair(to + p * pair_bytes, a[k], b[k],
-                 static_cast<std::int32_t>(bytes) - static_cast<std::int32_t>(p) * pair_bytes);
+  std::int32_t bytes; ///< 0: none
+  unsigned char *to;
+
+  /// Under way until it is stored; of the Reply whose words are at `from`.
+  GMPI_DEVICE void load(const std::uint64_t *from) {
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < rounds; ++k)
+      load_system_if(left(k) > 0, from + reply_words + 2 * pair(k), a[k], b[k]);
+  }
+  GMPI_DEVICE void store() const {
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < rounds; ++k)
+      if (left(k) > 0)
+        store_pair(to + pair(k) * pair_bytes, a[k], b[k], left(k));
+  }
+  GMPI_DEVICE static std::uint32_t pair(std::uint32_t k) { return lane_index() + 32 * k; }
+  GMPI_DEVICE std::int32_t left(std::uint32_t k) const {
+    return bytes - static_cast<std::int32_t>(pair(k)) * pair_bytes;
+  }
+};
+
+/// All of a warp read the data beside the Replies of `those` lanes, whose words are at `from`.
+GMPI_DEVICE void read_as_warp(unsigned those, const std::uint64_t *from, std::int32_t bytes,
+                              void *to) {
+  DataBeside data{};
+  GMPI_NO_UNROLL
+  while (those != 0 || data.bytes != 0) { // the next is under way while one is stored
+    const std::uint32_t i = those == 0 ? 0 : __ffs(static_cast<int>(those)) - 1;
+    const std::int32_t its = of_lane(bytes, i);
+    DataBeside next;
+    next.bytes = those == 0 ? 0 : its;
+    next.to = static_cast<unsigned char *>(peer::pointer_of_lane(to, i));
+    next.load(peer::pointer_of_lane(from, i));
+    data.store();
+    data = next;
+    those &= those - 1;
+  }
 }
 
 /// Waits for the first of `count` requests, 32 at most, that go by way of the proxy, a lane for
@@ -441,23 +491,28 @@ GMPI_NOINLINE std::uint32_t wait_for_replies(const MPI_Request *requests, std::u
   }
   const bool takes = is_own && lane < waited, reads = (payloads >> lane & 1) != 0;
   acquire_system();
+  Copies &copies = block_state().copies;
+  const std::uint32_t number = __popc(payloads & ((1u << lane) - 1)); // of its copy
+  const bool is_asked_for = reads && reply.kind == ReplyKind::copy_out_last;
+  if (is_asked_for)
+    reply = whole_reply(context, slot);
   if (reads)
-    block_state().copies.copy[__popc(payloads & ((1u << lane) - 1))] = {
-        record.out, context.payload + std::size_t(slot) * inline_bytes, reply.bytes, slot, false};
-  if (lane == 0)
-    block_state().copies.count = static_cast<std::uint32_t>(__popc(payloads));
+    copies.copy[number] = {static_cast<unsigned char *>(record.out) + reply.offset,
+                           is_asked_for ? static_cast<const unsigned char *>(reply.address)
+                                        : context.payload + std::size_t(slot) * inline_bytes,
+                           reply.bytes, slot, false};
+  const std::uint32_t asked_for = __reduce_or_sync(whole_warp, is_asked_for ? 1u << number : 0);
+  if (lane == 0) {
+    copies.count = static_cast<std::uint32_t>(__popc(payloads));
+    copies.asked_for = asked_for;
+  }
   if (takes) {
     context.records[slot].turn = turn;
     store_in_lane(reply, from, record.out);
   }
   const bool is_beside = takes && reply.kind == ReplyKind::done_beside && !reads_in_lane(reply);
-  GMPI_NO_UNROLL
-  for (unsigned those = __ballot_sync(whole_warp, is_beside); those != 0; those &= those - 1) {
-    const std::uint32_t i = __ffs(static_cast<int>(those)) - 1;
-    read_as_warp(peer::pointer_of_lane(from, i),
-                 of_lane(static_cast<std::uint32_t>(reply.bytes), i),
-                 static_cast<unsigned char *>(peer::pointer_of_lane(record.out, i)));
-  }
+  read_as_warp(__ballot_sync(whole_warp, is_beside), from, static_cast<std::int32_t>(reply.bytes),
+               record.out);
   __syncwarp();
   keep_or_release_slots(context, reserve_of<S>(), takes && !reads, slot, record.serial);
   return waited;

@@ -63,17 +63,42 @@ GMPI_DEVICE bool try_head(const Context &context, std::uint32_t slot, std::uint3
   return true;
 }
 
+/// All that a Reply says which is there, in `slot`.
+GMPI_DEVICE Reply whole_reply(const Context &context, std::uint32_t slot) {
+  std::uint64_t words[reply_words];
+  for (int i = 0; i < reply_words; ++i)
+    words[i] = load_weak(context.replies + slot * reply_stride + i);
+  return unpack_reply(words);
+}
+
+/// What one look finds of a Reply: all that a copy needs to be known of.
+struct CopyLook {
+  std::uint64_t words[4];
+
+  GMPI_DEVICE static CopyLook load(const Context &context, std::uint32_t slot) {
+    CopyLook look;
+    const std::uint64_t *from = context.replies + slot * reply_stride;
+    load_system(from, look.words[0], look.words[1]);
+    load_system(from + 2, look.words[2], look.words[3]);
+    return look;
+  }
+  GMPI_DEVICE bool shows(std::uint32_t turn) const {
+    return (generation_of(words[0]) == turn) & (generation_of(words[1]) == turn) &
+           (generation_of(words[2]) == turn) & (generation_of(words[3]) == turn);
+  }
+  GMPI_DEVICE Reply reply() const {
+    Reply reply = unpack_reply_head(words);
+    reply.address = FromWord<void *>::get(words[2]);
+    reply.offset = content_of(words[3]);
+    return reply;
+  }
+};
+
 /// What the head says; behind it, of the other words, what the kind or `want_status` needs.
 GMPI_DEVICE Reply read_reply(const Context &context, std::uint32_t slot, const ReplyHead &head,
                              bool want_status) {
-  Reply reply = unpack_reply_head(head.words);
-  if (!want_status && !asks_for_copy(reply.kind))
-    return reply;
-  std::uint64_t words[reply_words] = {head.words[0], head.words[1]};
-  const std::uint64_t *from = context.replies + slot * reply_stride;
-  for (int i = 2; i < reply_words; ++i)
-    words[i] = load_weak(from + i);
-  return unpack_reply(words);
+  const Reply reply = unpack_reply_head(head.words);
+  return want_status || asks_for_copy(reply.kind) ? whole_reply(context, slot) : reply;
 }
 
 GMPI_DEVICE bool try_reply(const Context &context, std::uint32_t slot, std::uint32_t last_turn,

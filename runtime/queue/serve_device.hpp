@@ -10,7 +10,6 @@
 #include "../peer/general/call_device.hpp"
 #include "../peer/series/series_wait_device.hpp"
 #include "alone_device.hpp"
-#include "left_device.hpp"
 #include "quick_device.hpp"
 #include "team_device.hpp"
 

@@ -137,11 +137,12 @@ template <Function F, Scope S> GMPI_DEVICE Begun end_with_nobody(const Arguments
   return returns_something<F>(a) ? Begun::answered : Begun::over;
 }
 
+/// The most that all of a block copy by themselves: its threads count bytes in 32 bits.
+constexpr unsigned long long most_by_block = 1u << 30;
 /// Whether all of the block make a copy that the proxy asks for, rather than all blocks of a grid.
 template <Scope S> GMPI_DEVICE bool is_copied_by_block(const Reply &reply) {
-  constexpr unsigned long long most = 1u << 30; // its threads count them in 32 bits
   const bool sends = reply.kind == ReplyKind::copy_in;
-  return reply.bytes < most &&
+  return reply.bytes <= most_by_block &&
          (S != Scope::grid ||
           is_for_block(reply.bytes, sends ? shared_send_bytes : shared_receive_bytes));
 }

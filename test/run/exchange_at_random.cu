@@ -9,6 +9,7 @@
 // RUN: env GMPI_PEER=1 %mpiexec -n 2 %t 100 3 9000000
 // RUN: env GMPI_PEER=1 GMPI_HOSTS_FOR_TESTS=2 %mpiexec -n 3 %t 200 6 100000
 // RUN: env GMPI_PEER=0 %mpiexec -n 2 %t 300 4 100000
+// RUN: env GMPI_PEER=0 GMPI_STAGING_MB=1 %mpiexec -n 3 %t 340 3 400000
 #include "Inputs/check.h"
 
 #include <algorithm>

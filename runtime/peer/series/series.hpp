@@ -105,8 +105,8 @@ struct Series {
   // While it waits for all of them; the same bits:
   std::uint32_t open;  ///< receives whose messages have not been found
   std::uint32_t ranks; ///< the first receives from a rank
-  // Long messages: those sent that have not been stored, of these those that can be and those that
-  // are being, and those received whose data has not come.
+  // Long messages: those sent that have not been stored (or copied for the proxy), of these those
+  // that can be and those that are being, and those received whose data has not come.
   std::uint32_t announced, answered, storing, landing;
   // Of messages that there is no room for at first, see series_pending_device.hpp:
   std::uint32_t pending; ///< those sent that have to wait for it
@@ -147,7 +147,7 @@ struct Series {
       since = now;
     }
     GMPI_HOST_DEVICE bool are_queued(std::uint32_t now) const {
-      return since == now && waited == queued_waits && sent == queued_sends;
+      return (since == now) & (waited == queued_waits) & (sent == queued_sends);
     }
     static constexpr std::uint32_t queued_waits = 1, queued_sends = 2;
     /// The wait is left of the call at that place; `by_send`: it is an MPI_Send.

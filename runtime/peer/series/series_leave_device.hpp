@@ -62,11 +62,11 @@ GMPI_DEVICE void note_call(LeftCall &call, const Source &known, const ItsMessage
 
 // Of calls by way of the proxy (../../queue/left_device.hpp), those that only begin are left.
 
-/// What is longer is not left. (What is sent goes with its Attribute; but six of 32 KiB each way
-/// take as long one behind the other, where the host has something to do sooner.)
-template <Function F>
-constexpr unsigned long long most_queued = F == Function::Isend ? 16 * 1024 : most_left;
-static_assert(most_queued<Function::Isend> <= inline_bytes);
+/// Whether such a call's data may be so long: what MPI is to read where it lies is not left.
+template <Function F> GMPI_DEVICE bool is_queued_length(std::uint64_t bytes) {
+  return (bytes <= most_left) &
+         ((F == Function::Irecv) | (bytes <= inline_bytes) | (bytes <= context.direct_above));
+}
 
 /// Their requests: those that are ready, as ones of this device's proxy.
 GMPI_DEVICE std::uint32_t queued_number(std::uint32_t number) {
@@ -80,11 +80,12 @@ template <Function F>
 GMPI_DEVICE bool can_be_queued(const Series &series, const Series::Left &left, MPI_Comm comm,
                                const ItsMessage &message, std::uint32_t place) {
   const auto &known = series.queued;
-  return !waits_itself<F> && known.extent != 0 && known.comm == comm &&
-         known.datatype == message.datatype && message.has_tag() && message.rank >= 0 &&
-         message.count >= 0 && place < Series::most &&
-         (place == 0 || left.are_queued(series.first)) &&
-         static_cast<std::uint64_t>(message.count) * known.extent <= most_queued<F>;
+  // (All of it is looked at: each branch would wait for its own.)
+  return !waits_itself<F> & (known.extent != 0) & (known.comm == comm) &
+         (known.datatype == message.datatype) & message.has_tag() & (message.rank >= 0) &
+         (message.count >= 0) & (place < Series::most) &
+         ((place == 0) | left.are_queued(series.first)) &
+         is_queued_length<F>(static_cast<std::uint64_t>(message.count) * known.extent);
 }
 
 /// Notes it there. One thread.
