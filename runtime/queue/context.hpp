@@ -99,10 +99,10 @@ struct Copies {
     unsigned long long bytes;
     std::uint32_t request; ///< for which, if any
     bool is_new;           ///< that is a receive that has just been given its message
+    bool asked_for;        ///< by the proxy, which is to be told
   };
   static constexpr std::uint32_t most = 16;
   std::uint32_t count;
-  std::uint32_t asked_for; ///< of Replies: copies that the proxy is to be told of, bits by number
   Copy copy[most];
 };
 

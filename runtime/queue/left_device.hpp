@@ -256,7 +256,7 @@ GMPI_OUT_OF_LINE void find_left_copies() {
   // (What MPI has refused waits for who waits for it.)
   const unsigned refused = __ballot_sync(whole_warp, comes_now && !at_once);
   if (takes) {
-    block.copies.copy[number] = {reply.address, call.data, reply.bytes, slot, false};
+    block.copies.copy[number] = {reply.address, call.data, reply.bytes, slot, false, true};
     context.records[slot].turn = turn;
   }
   if (lane == 0) {

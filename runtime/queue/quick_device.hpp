@@ -272,7 +272,7 @@ template <Scope S> GMPI_NOINLINE void read_replies() {
   constexpr std::uint32_t most_by_warp = 8192;
   const Copies &copies = block_state().copies;
   const std::uint32_t thread = thread_index(), threads = block_threads(), lane = lane_index();
-  const std::uint32_t count = copies.count, asked_for = copies.asked_for;
+  const std::uint32_t count = copies.count;
   unsigned long long all = 0;
   GMPI_NO_UNROLL
   for (std::uint32_t i = 0; i < count; ++i)
@@ -300,7 +300,7 @@ template <Scope S> GMPI_NOINLINE void read_replies() {
   if (thread >= 32)
     return;
   const std::uint32_t slot = lane < count ? copies.copy[lane].request : 0;
-  if ((asked_for >> lane & 1) != 0)
+  if (lane < count && copies.copy[lane].asked_for)
     say_read(slot, S);
   __syncwarp();
   keep_or_release_slots(context, reserve_of<S>(), lane < count, slot, context.records[slot].serial);
@@ -491,21 +491,20 @@ GMPI_NOINLINE std::uint32_t wait_for_replies(const MPI_Request *requests, std::u
   }
   const bool takes = is_own && lane < waited, reads = (payloads >> lane & 1) != 0;
   acquire_system();
-  Copies &copies = block_state().copies;
-  const std::uint32_t number = __popc(payloads & ((1u << lane) - 1)); // of its copy
-  const bool is_asked_for = reads && reply.kind == ReplyKind::copy_out_last;
-  if (is_asked_for)
+  const bool asked_for = reads && reply.kind == ReplyKind::copy_out_last;
+  if (asked_for)
     reply = whole_reply(context, slot);
   if (reads)
-    copies.copy[number] = {static_cast<unsigned char *>(record.out) + reply.offset,
-                           is_asked_for ? static_cast<const unsigned char *>(reply.address)
-                                        : context.payload + std::size_t(slot) * inline_bytes,
-                           reply.bytes, slot, false};
-  const std::uint32_t asked_for = __reduce_or_sync(whole_warp, is_asked_for ? 1u << number : 0);
-  if (lane == 0) {
-    copies.count = static_cast<std::uint32_t>(__popc(payloads));
-    copies.asked_for = asked_for;
-  }
+    block_state().copies.copy[__popc(payloads & ((1u << lane) - 1))] = {
+        static_cast<unsigned char *>(record.out) + reply.offset,
+        asked_for ? static_cast<const unsigned char *>(reply.address)
+                  : context.payload + std::size_t(slot) * inline_bytes,
+        reply.bytes,
+        slot,
+        false,
+        asked_for};
+  if (lane == 0)
+    block_state().copies.count = static_cast<std::uint32_t>(__popc(payloads));
   if (takes) {
     context.records[slot].turn = turn;
     store_in_lane(reply, from, record.out);

@@ -288,7 +288,7 @@ struct GridTeam : BlockTeam {
   GMPI_DEVICE void share_copy(void *to, const void *from, unsigned long long bytes) {
     if (leader) {
       block().copies.count = 1;
-      block().copies.copy[0] = {to, from, bytes, 0, false};
+      block().copies.copy[0] = {to, from, bytes, 0, false, false};
     }
     share_copies(bytes);
   }

@@ -273,7 +273,7 @@ GMPI_DEVICE bool claim_store(State &state, std::uint32_t index, unsigned long lo
     return false;
   }
   copy = {reinterpret_cast<unsigned char *>(mapped.data()) + offset.data(), request.data, bytes,
-          index, false};
+          index, false, false};
   request.match = match;
   note_state(request, RequestState::storing);
   return true;
@@ -290,7 +290,7 @@ GMPI_DEVICE bool claim_read(State &state, std::uint32_t index, Copies::Copy &cop
       request.header.kind != MessageKind::data && !request.own;
   if (!can)
     atomicExch(&request.busy, 0u); // nothing has been written
-  copy = {nullptr, nullptr, request.header.bytes, index, false};
+  copy = {nullptr, nullptr, request.header.bytes, index, false, false};
   return can;
 }
 

@@ -405,7 +405,7 @@ private:
         if (lane == 0) {
           state.requests[request].channel = channel;
           state.requests[request].first = next;
-          block_state().copies.copy[reads_] = {nullptr, nullptr, bytes, request, true};
+          block_state().copies.copy[reads_] = {nullptr, nullptr, bytes, request, true, false};
         }
         ++reads_;
         continue;

@@ -133,7 +133,7 @@ struct LongOnes {
     const bool stores = (answered >> lane & 1) != 0 && before < int(Copies::most);
     const unsigned those = __ballot_sync(whole_warp, stores);
     if (stores)
-      copies.copy[before] = {call.stored.to, call.data, call.bytes, call.slot, false};
+      copies.copy[before] = {call.stored.to, call.data, call.bytes, call.slot, false, false};
     if (lane == 0) {
       copies.count = static_cast<std::uint32_t>(__popc(those));
       series.storing = those;
