@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -99,6 +100,11 @@ private:
     } else if (attribute.function == Function::copied) {
       if (is_sending_[attribute.slot])
         answer(attribute.slot, {ReplyKind::done, sending_[attribute.slot], 0, nullptr, 0, 0, 0, 0, {}});
+      if (const auto copied = copying_.find(attribute.slot); copied != copying_.end()) {
+        sent.push_back(std::move(copied->second));
+        copying_.erase(copied);
+        answer(attribute.slot, {ReplyKind::done, MPI_SUCCESS, 0, nullptr, 0, 0, 0, 0, {}});
+      }
     } else {
       calls.push_back(attribute);
       turns_[attribute.slot] = attribute.turn;
@@ -133,7 +139,8 @@ private:
     }
   }
 
-  /// Requests are done at once, and all of what is received has come, one way or another.
+  /// Requests are done at once, or once what they send has been copied, and all of what is received
+  /// has come, one way or another.
   void answer_request(const Attribute &attribute) {
     const bool receives = attribute.function == Function::Irecv;
     const std::uint64_t bytes = receives ? attribute.arguments.recv_count : 0;
@@ -143,6 +150,12 @@ private:
       reply.kind = ReplyKind::done_beside;
     else if (bytes != 0)
       std::memcpy(&payload_[std::size_t(attribute.slot) * inline_bytes], outgoing.data(), bytes);
+    if (!receives && !attribute.inline_in) {
+      std::vector<unsigned char> &copy = copying_[attribute.slot];
+      copy.resize(attribute.in_bytes);
+      return answer(attribute.slot,
+                    {ReplyKind::copy_in_last, MPI_SUCCESS, attribute.in_bytes, copy.data(), 0, 0, 0, 0, {}});
+    }
     if (!receives)
       sent.emplace_back(beside.begin(), beside.begin() + std::ptrdiff_t(attribute.in_bytes));
     answer(attribute.slot, reply, is_beside ? outgoing.data() : nullptr);
@@ -157,6 +170,7 @@ private:
       std::vector<unsigned char>(std::size_t(request_slots) * inline_bytes);
   double wtime_offset_ = 1;
   std::uint32_t turns_[request_slots] = {};
+  std::map<std::uint32_t, std::vector<unsigned char>> copying_; ///< by slot: what MPI_Isends send
   bool is_sending_[request_slots] = {};
   int sending_[request_slots] = {}; ///< what the call returns
 };
@@ -485,16 +499,19 @@ TEST_F(Grid, data_beside_the_attribute) {
 TEST_F(Grid, calls_left_to_a_wait) {
   constexpr int count = 7, turns = 8, stride = 8192;
   constexpr int lengths[count] = {0, 8, 71, 72, 100, 1400, 6000}; // of a Reply's, and of an Attribute's ways
-  constexpr int most_longs = 5, longest_left = 16384;
+  constexpr int most_longs = 5;
+  static constexpr int longest_along = 16384; // what is longer is copied when the proxy asks for it
   struct Longs {
-    int bytes, count; // of those that are sent behind these
+    int bytes, count; // of those that are sent behind the others
+    // (Among those that are copied then, short ones, which do not overtake them.)
+    int length(int i) const { return bytes > longest_along && i % 2 != 0 ? 100 : bytes; }
   };
   for (const bool some_left : {false, true})
-    for (const auto [longest, longs] : {Longs{0, 0}, {int(tagged_bytes) + 1, 1}, {longest_left, most_longs},
-                                        {longest_left + 1, 1}}) {
+    for (const Longs longs : {Longs{0, 0}, {int(tagged_bytes) + 1, 1}, {longest_along, most_longs},
+                              {longest_along + 1, 1}, {longest_along + 1, most_longs}, {65536, most_longs}}) {
       proxy.calls.clear();
       proxy.sent.clear();
-      proxy.run({3, 70}, [=, longest = longest, longs = longs, device = device.data, wrong = wrong.data] {
+      proxy.run({3, 70}, [=, device = device.data, wrong = wrong.data] {
         if (some_left && threadIdx.x == 40)
           return;
         unsigned char *const data = device, *const got = device + stride * (count + 1);
@@ -514,14 +531,13 @@ TEST_F(Grid, calls_left_to_a_wait) {
           for (unsigned i = 0; i < count; ++i)
             grid::followed::MPI_Isend({1, 20 + i}, data + i * stride, lengths[i], MPI_BYTE, 1, int(i),
                                       MPI_COMM_WORLD, &all[count + i]);
-          for (unsigned i = 0; i < unsigned(longs); ++i)
-            grid::followed::MPI_Isend({1, 20 + count + i}, data, longest, MPI_BYTE, 1, 9, MPI_COMM_WORLD,
-                                      &all[2 * count + i]);
-          all[2 * count + longs] = MPI_REQUEST_NULL;
-          grid::MPI_Waitall(site, 2 * count + longs + 1, all, MPI_STATUSES_IGNORE);
-          // (A longer one is made by itself.)
-          quick_turns += device::block_state().round - round == (longest <= longest_left ? 1u : 3u);
-          for (int i = 0; i <= 2 * count + longs; ++i)
+          for (unsigned i = 0; i < unsigned(longs.count); ++i)
+            grid::followed::MPI_Isend({1, 20 + count + i}, data, longs.length(int(i)), MPI_BYTE, 1, 9,
+                                      MPI_COMM_WORLD, &all[2 * count + i]);
+          all[2 * count + longs.count] = MPI_REQUEST_NULL;
+          grid::MPI_Waitall(site, 2 * count + longs.count + 1, all, MPI_STATUSES_IGNORE);
+          quick_turns += device::block_state().round - round == 1;
+          for (int i = 0; i <= 2 * count + longs.count; ++i)
             if (all[i] != MPI_REQUEST_NULL)
               atomicAdd(wrong, 1);
           if (threadIdx.x == 0)
@@ -539,7 +555,7 @@ TEST_F(Grid, calls_left_to_a_wait) {
       for (const Attribute &call : proxy.calls) {
         if (kind_of(call.function) != Kind::nonblocking)
           continue;
-        const unsigned place = unsigned(all++ % (2 * count + longs));
+        const unsigned place = unsigned(all++ % (2 * count + longs.count));
         const bool receives = place < count;
         EXPECT_EQ(call.function, receives ? Function::Irecv : Function::Isend);
         EXPECT_EQ(call.site.line, receives ? 10 + place : 20 + place - count);
@@ -547,15 +563,15 @@ TEST_F(Grid, calls_left_to_a_wait) {
         EXPECT_EQ(call.launch, launch_index);
         if (receives)
           continue;
-        const int turn = int(sends / (count + longs)), i = int(place) - count;
+        const int turn = int(sends / (count + longs.count)), i = int(place) - count;
         const int from = i < count ? i * stride : 0;
         ASSERT_LT(sends, proxy.sent.size());
         const std::vector<unsigned char> &data = proxy.sent[sends++];
-        ASSERT_EQ(data.size(), std::size_t(i < count ? lengths[i] : longest));
+        ASSERT_EQ(data.size(), std::size_t(i < count ? lengths[i] : longs.length(i - count)));
         for (std::size_t k = 0; k < data.size(); ++k)
           ASSERT_EQ(data[k], static_cast<unsigned char>(from + int(k) + turn));
       }
-      EXPECT_EQ(all, std::size_t(turns) * (2 * count + longs));
+      EXPECT_EQ(all, std::size_t(turns) * (2 * count + longs.count));
     }
 }
 
