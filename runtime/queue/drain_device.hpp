@@ -29,7 +29,7 @@ GMPI_OUT_OF_LINE CallResult drain_alone(Waiting waiting, ReplyHead head, const v
       read_alone(out, context.payload + std::size_t(waiting.slot) * inline_bytes, reply.bytes);
     if (!asks_for_copy(reply.kind))
       return result;
-    if (reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_in_last)
+    if (asks_to_send(reply.kind))
       copy_share(reply.address, static_cast<const unsigned char *>(in) + reply.offset, reply.bytes,
                  0, 1);
     else
@@ -48,7 +48,7 @@ GMPI_OUT_OF_LINE CallResult drain_alone(Waiting waiting, ReplyHead head, const v
 template <class Team> GMPI_NOINLINE void move_data(Team team, const void *in, void *out) {
   BlockState &block = block_state();
   Reply reply = unpack_reply(block.reply);
-  if (reply.kind == ReplyKind::copy_in || reply.kind == ReplyKind::copy_in_last)
+  if (asks_to_send(reply.kind))
     team.send(reply.address, static_cast<const unsigned char *>(in) + reply.offset, reply.bytes);
   else if (asks_for_copy(reply.kind))
     team.receive(out, reply.offset, reply.address, reply.bytes,

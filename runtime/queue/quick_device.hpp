@@ -167,10 +167,13 @@ GMPI_OUT_OF_LINE void say_read(std::uint32_t slot, Scope scope) {
   release_device();
   tell(Function::copied, scope, {0, 0}, slot);
 }
+/// Whether such a Reply asks for a copy to the host's memory.
+GMPI_DEVICE bool asks_to_send(ReplyKind kind) {
+  return kind == ReplyKind::copy_in || kind == ReplyKind::copy_in_last;
+}
 /// Either, as the Reply that has asked for it says.
 GMPI_DEVICE void say_made(ReplyKind asked, std::uint32_t slot, Scope scope) {
-  const bool sends = asked == ReplyKind::copy_in || asked == ReplyKind::copy_in_last;
-  sends ? say_copied(slot, scope) : say_read(slot, scope);
+  asks_to_send(asked) ? say_copied(slot, scope) : say_read(slot, scope);
 }
 
 /// All of the block write the data of the call that the first warp has begun to hand over, or what

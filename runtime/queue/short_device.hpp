@@ -138,7 +138,7 @@ template <Function F, Scope S> GMPI_DEVICE Begun end_with_nobody(const Arguments
 }
 
 /// The most that all of a block copy by themselves: its threads count bytes in 32 bits.
-constexpr unsigned long long most_by_block = 1u << 30;
+constexpr unsigned long long most_by_block = (1u << 30) - 1;
 /// Whether all of the block make a copy that the proxy asks for, rather than all blocks of a grid.
 template <Scope S> GMPI_DEVICE bool is_copied_by_block(const Reply &reply) {
   const bool sends = reply.kind == ReplyKind::copy_in;

@@ -1,7 +1,7 @@
 // Sends of a grid that are left to the next call by way of the proxy, some of them copied only once it
 // has said where to: beside shorter ones, which must not overtake them; more at a time than copies are
 // noted; by one block or all; in parts, where staging memory is short; by blocks of which threads have
-// left. What comes is read while more is on its way.
+// left. What comes is read all at once.
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_LOWER=queue GMPI_PEER=0 %ranks 1-3 %t
 // RUN: env GMPI_LOWER=queue GMPI_PEER=0 GMPI_STAGING_MB=1 %ranks 2 %t
@@ -17,7 +17,7 @@ using test::fill, test::verify, test::Threads;
 constexpr int guard = 16, most = 24;
 constexpr test::Around around{guard, guard};
 
-/// Messages of an exchange, one behind the other in memory; `begin` is no address for words of any kind.
+/// Messages of an exchange, one behind the other in memory, at addresses of 16 bytes, of words or of bytes.
 struct Messages {
   int count, bytes[most], begin[most];
   int room; ///< more in each receive's buffer
