@@ -126,6 +126,7 @@ private:
   void hoistCall(const clang::CallExpr *E, size_t Point, Items &Into, bool ValueUsed = true);
   void hoistLogical(const clang::BinaryOperator *E, Items &Into);
   void hoistConditional(const clang::ConditionalOperator *E, Items &Into);
+  void listElements(llvm::ArrayRef<const clang::Expr *> Elements, Items &Into);
   void argument(const clang::CallExpr *E, unsigned I, size_t Point, Items &Into,
                 std::string &Saves);
   bool harmless(const clang::Stmt *E, bool IsResult) const;

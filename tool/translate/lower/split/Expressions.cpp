@@ -227,6 +227,49 @@ void BodySplitter::hoistConditional(const ConditionalOperator *E, Items &Into) {
 
 // --- calls
 
+/// The elements of a braced list that names no type, as T in `T{1, 2}`; nullopt where E is none.
+static std::optional<llvm::SmallVector<const Expr *, 4>> elementsOf(const Expr *E) {
+  E = E->IgnoreImplicit();
+  llvm::SmallVector<const Expr *, 4> Elements;
+  if (const auto *List = dyn_cast<CXXStdInitializerListExpr>(E))
+    E = List->getSubExpr()->IgnoreImplicit();
+  if (const auto *List = dyn_cast<InitListExpr>(E))
+    Elements.append(List->inits().begin(), List->inits().end());
+  else if (const auto *Made = dyn_cast<CXXConstructExpr>(E);
+           Made && Made->isListInitialization() && !isa<CXXTemporaryObjectExpr>(Made))
+    Elements.append(Made->arg_begin(), Made->arg_end());
+  else
+    return std::nullopt;
+  llvm::erase_if(Elements, [](const Expr *Element) {
+    return isa<ImplicitValueInitExpr, CXXDefaultArgExpr, CXXDefaultInitExpr>(Element);
+  });
+  return Elements;
+}
+
+/// The elements of such a list that cannot be evaluated again get variables of their own; the list
+/// is no expression, and has no type without what it is passed to.
+void BodySplitter::listElements(llvm::ArrayRef<const Expr *> Elements, Items &Into) {
+  for (const Expr *Element : Elements) {
+    if (const auto *Designated = dyn_cast<DesignatedInitExpr>(Element))
+      Element = Designated->getInit();
+    if (auto Inner = elementsOf(Element)) {
+      listElements(*Inner, Into);
+      continue;
+    }
+    if (harmless(Element, true))
+      continue;
+    Span Text = Where.span(Element->getSourceRange());
+    if (!Text.isValid())
+      return refuse(Element->getBeginLoc(), DiagId::split_macro);
+    if (Element->isGLValue()) // a reference may be bound to it, and not to a variable of this call
+      return refuse(Element->getBeginLoc(), DiagId::split_braces);
+    std::string Name = temporary("gmpi_argument");
+    Into.push_back({Item::Declare, "auto " + Name + " = gmpi_re ? ::gmpi::split::Nothing() : (" +
+                                       render(Text) + "); "});
+    replace(Text, Name);
+  }
+}
+
 /// An argument that cannot be evaluated again gets a variable of its own.
 void BodySplitter::argument(const CallExpr *E, unsigned I, size_t Point, Items &Into,
                             std::string &Saves) {
@@ -248,6 +291,11 @@ void BodySplitter::argument(const CallExpr *E, unsigned I, size_t Point, Items &
   Span Text = Where.span(Argument->getSourceRange());
   if (!Text.isValid())
     return refuse(Argument->getBeginLoc(), DiagId::split_macro);
+  if (auto Elements = elementsOf(Argument)) {
+    if (Temporary || Of.Mpi)
+      return refuse(Argument->getBeginLoc(), DiagId::split_braces);
+    return listElements(*Elements, Into);
+  }
   std::string Name = temporary("gmpi_argument"), Value = render(Text), Saved;
   std::string Reference;
   if (Of.Mpi) {
