@@ -66,7 +66,8 @@ GMPI_DEVICE Begun exchange_left(Site site, const Arguments &a, Exchange exchange
 }
 /// The first warp, where it can do so by itself.
 template <Function F> GMPI_DEVICE Begun exchange_short(Site site, const Arguments &a) {
-  if (!peer::may_carry_alone(block_state().series))
+  const gmpi::peer::Series &series = block_state().series;
+  if (peer::are_queued(series) || !peer::may_carry_alone(series))
     return Begun::behind;
   return exchange_left<F>(site, a, [](int count, const MPI_Request *requests, bool tells) {
     return peer::exchange_short_as_warp(count, requests, tells);

@@ -216,9 +216,8 @@ GMPI_HOST_DEVICE inline Reply unpack_reply(const std::uint64_t *words) {
   return reply;
 }
 
-/// Data as words with their generation, and back; for the host. `words` has room for
-/// words_for(bytes). (All but the last few are moved as eight bytes, of which the next word's own
-/// follow.)
+/// Data as words with their generation, for the host. `words` has room for words_for(bytes). (All
+/// but the last few are moved as eight bytes, of which the next word's own follow.)
 inline void pack_data(const void *data, std::uint32_t bytes, std::uint32_t generation,
                       std::uint64_t *words) {
   auto *from = static_cast<const unsigned char *>(data);
@@ -234,13 +233,31 @@ inline void pack_data(const void *data, std::uint32_t bytes, std::uint32_t gener
     *words++ = tag_word(content, generation);
   }
 }
-inline void unpack_data(const std::uint64_t *words, std::uint32_t bytes, void *data) {
+/// And back. Returns whether all of it is there: some words at a time are loaded, stored, and then found to
+/// show that generation. `data` has room for unpacked_room(bytes).
+inline bool unpack_data(const std::uint64_t *words, std::uint32_t bytes, std::uint32_t generation,
+                        void *data) {
+  constexpr std::uint32_t together = 8;
+  const std::uint64_t expected = tag_word(0, generation);
   auto *to = static_cast<unsigned char *>(data);
-  std::uint32_t at = 0;
-  for (; at + sizeof *words <= bytes; at += word_bytes)
-    std::memcpy(to + at, words++, sizeof *words);
-  for (; at < bytes; at += word_bytes)
-    std::memcpy(to + at, words++, bytes - at < word_bytes ? bytes - at : word_bytes);
+  const auto take = [&](std::uint32_t first, std::uint32_t count) {
+    std::uint64_t differing = 0;
+    for (std::uint32_t i = first; i < first + count; ++i) {
+      const std::uint64_t word = __atomic_load_n(words + i, __ATOMIC_ACQUIRE) ^ expected;
+      std::memcpy(to + i * word_bytes, &word, sizeof word); // the next goes over the end
+      differing |= word;
+    }
+    return generation_of(differing) == 0;
+  };
+  const std::uint32_t all = words_for(bytes);
+  std::uint32_t i = 0;
+  for (; i + together <= all; i += together)
+    if (!take(i, together))
+      return false;
+  return take(i, all - i);
+}
+constexpr std::size_t unpacked_room(std::uint32_t bytes) {
+  return words_for(bytes) * word_bytes + sizeof(std::uint64_t) - word_bytes;
 }
 
 /// The order in which the host stores a Reply's `count` words: the first two last, since a single

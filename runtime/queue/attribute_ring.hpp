@@ -29,14 +29,14 @@ public:
     }
     Attribute attribute;
     unpack_head(arrived_, attribute);
-    if (attribute.tagged && !has_data(attribute.in_bytes, generation))
+    const auto bytes = static_cast<std::uint32_t>(attribute.in_bytes);
+    if (attribute.tagged &&
+        !unpack_data(reinterpret_cast<const std::uint64_t *>(payload()), bytes, generation, data_))
       return false;
     tagged_ = attribute.tagged;
-    written_ = attribute.inline_in ? attribute.in_bytes : 0;
-    if (tagged_) {
-      unpack_data(reinterpret_cast<const std::uint64_t *>(payload()), attribute.in_bytes, data_);
-      written_ = (words_for(attribute.in_bytes) + 1) / 2 * 16; // in pairs
-    }
+    written_ = tagged_               ? (words_for(bytes) + 1) / 2 * 16 // in pairs
+               : attribute.inline_in ? attribute.in_bytes
+                                     : 0;
     return true;
   }
 
@@ -69,19 +69,11 @@ public:
 private:
   unsigned char *payload() const { return payload_ + next_ % ring_slots * inline_bytes; }
 
-  bool has_data(std::uint64_t bytes, std::uint32_t generation) const {
-    auto *words = reinterpret_cast<const std::uint64_t *>(payload());
-    for (std::uint32_t i = 0; i < words_for(static_cast<std::uint32_t>(bytes)); ++i)
-      if (generation_of(__atomic_load_n(words + i, __ATOMIC_ACQUIRE)) != generation)
-        return false;
-    return true;
-  }
-
   static constexpr std::uint64_t credit_interval = ring_slots / 8;
   const std::uint64_t *words_;
   unsigned char *payload_;
-  std::uint64_t arrived_[attribute_words]; ///< what peek() has found
-  unsigned char data_[tagged_bytes];       ///< short data, without its generations
+  std::uint64_t arrived_[attribute_words];          ///< what peek() has found
+  unsigned char data_[unpacked_room(tagged_bytes)]; ///< short data, without its generations
   bool tagged_ = false;
   std::size_t written_ = 0; ///< bytes of the payload
   std::uint64_t *consumed_;

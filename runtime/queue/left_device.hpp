@@ -85,7 +85,7 @@ GMPI_DEVICE void hand_over(const LeftCall &call, Site site, const RequestRecord 
 GMPI_DEVICE std::uint32_t end_of_those_together(std::uint32_t staged, std::uint32_t sent,
                                                 std::uint32_t count) {
   const std::uint32_t behind = ~((staged & (~staged + 1)) * 2 - 1); // the first that is staged
-  const std::uint32_t late = staged == 0 ? 0 : sent & ~staged & behind;
+  const std::uint32_t late = sent & ~staged & behind;
   return late == 0 ? count : __ffs(static_cast<int>(late)) - 1;
 }
 
@@ -97,8 +97,10 @@ GMPI_OUT_OF_LINE void hand_over_as_warp(std::uint32_t first) {
   LeftCall &call = series.call[lane];
   const bool is_left = lane >= first && lane < all;
   const unsigned staged = __ballot_sync(whole_warp, is_left && is_staged(call));
-  const unsigned sent = __ballot_sync(whole_warp, is_left && call.sends);
-  const std::uint32_t end = end_of_those_together(staged, sent, all), count = end - first;
+  std::uint32_t end = all;
+  if (staged != 0)
+    end = end_of_those_together(staged, __ballot_sync(whole_warp, is_left && call.sends), all);
+  const std::uint32_t count = end - first;
   const bool is_one = is_left && lane < end;
   // All of these need nothing of each other.
   NextTicket next{};
@@ -132,10 +134,9 @@ GMPI_OUT_OF_LINE void hand_over_as_warp(std::uint32_t first) {
                      ring_generation(ticket));
   if (is_one && !goes_ahead(call))
     hand_over(call, series.site[lane], record);
-  const unsigned announced = __ballot_sync(whole_warp, is_one && is_staged(call));
   if (lane == 0) {
     series.made = end;
-    series.announced = announced;
+    series.announced = staged & static_cast<unsigned>((1ull << end) - 1);
   }
 }
 /// The other data that goes with its Attribute, a warp each. All of the block. Returns whether some
@@ -195,7 +196,7 @@ GMPI_OUT_OF_LINE void hand_over_alone(std::uint32_t first) {
     staged |= std::uint32_t(is_staged(series.call[i])) << i;
     sent |= std::uint32_t(series.call[i].sends) << i;
   }
-  const std::uint32_t end = end_of_those_together(staged, sent, all);
+  const std::uint32_t end = staged == 0 ? all : end_of_those_together(staged, sent, all);
   series.made = end;
   series.announced = staged & static_cast<std::uint32_t>((1ull << end) - 1);
   GMPI_NO_UNROLL

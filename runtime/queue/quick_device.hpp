@@ -400,47 +400,66 @@ GMPI_DEVICE void store_in_lane(const Reply &reply, const std::uint64_t *from, vo
       store_pair(static_cast<unsigned char *>(to) + at, data[i], data[i + 1], bytes - at);
 }
 
-/// The data beside a Reply, as all of a warp read it.
-struct DataBeside {
-  static constexpr std::uint32_t rounds = Found::rounds;
-  std::uint64_t a[rounds], b[rounds];
-  std::int32_t bytes; ///< 0: none
-  unsigned char *to;
+/// What a lane reads, of the `lanes` that share it, of the data beside a Reply: pairs of words,
+/// from its first on, so many of which are under way together.
+template <std::uint32_t under_way>
+GMPI_DEVICE void read_pairs(const std::uint64_t *words, unsigned char *to, std::int32_t left,
+                            std::uint32_t lanes) {
+  const std::uint32_t step = lanes * pair_bytes;
+  std::uint64_t a[under_way], b[under_way];
+  GMPI_UNROLL
+  for (std::uint32_t k = 0; k < under_way; ++k)
+    load_system_if(left > static_cast<std::int32_t>(k * step), words + 2 * k * lanes, a[k], b[k]);
+  GMPI_UNROLL
+  for (std::uint32_t k = 0; k < under_way; ++k)
+    if (const std::int32_t rest = left - static_cast<std::int32_t>(k * step); rest > 0)
+      store_pair(to + k * step, a[k], b[k], rest);
+}
 
-  /// Under way until it is stored; of the Reply whose words are at `from`.
-  GMPI_DEVICE void load(const std::uint64_t *from) {
-    GMPI_UNROLL
-    for (std::uint32_t k = 0; k < rounds; ++k)
-      load_system_if(left(k) > 0, from + reply_words + 2 * pair(k), a[k], b[k]);
-  }
-  GMPI_DEVICE void store() const {
-    GMPI_UNROLL
-    for (std::uint32_t k = 0; k < rounds; ++k)
-      if (left(k) > 0)
-        store_pair(to + pair(k) * pair_bytes, a[k], b[k], left(k));
-  }
-  GMPI_DEVICE static std::uint32_t pair(std::uint32_t k) { return lane_index() + 32 * k; }
-  GMPI_DEVICE std::int32_t left(std::uint32_t k) const {
-    return bytes - static_cast<std::int32_t>(pair(k)) * pair_bytes;
-  }
-};
-
-/// All of a warp read the data beside the Replies of `those` lanes, whose words are at `from`.
-GMPI_DEVICE void read_as_warp(unsigned those, const std::uint64_t *from, std::int32_t bytes,
+/// All of a warp read the data beside the Replies of `those` lanes, whose words are at `from`: up
+/// to eight Replies at a time, the fewer they are the more lanes each.
+GMPI_DEVICE void read_as_warp(unsigned those, const std::uint64_t *from, std::uint32_t bytes,
                               void *to) {
-  DataBeside data{};
+  constexpr std::uint32_t most = 8, under_way = 8; // Replies at a time; a lane's pairs of words
+  const std::uint32_t lane = lane_index();
+  std::uint32_t owner = 0, rank = lane; // whose Reply this lane reads, and as which of its lanes
+  std::int32_t left = 0;                // from there on
+  const std::uint64_t *words = nullptr;
+  unsigned char *out = nullptr;
+  const auto find = [&] {
+    words = peer::pointer_of_lane(from, owner) + reply_words + 2 * rank;
+    out = static_cast<unsigned char *>(peer::pointer_of_lane(to, owner)) + rank * pair_bytes;
+    left = static_cast<std::int32_t>(of_lane(bytes, owner) - rank * pair_bytes);
+  };
   GMPI_NO_UNROLL
-  while (those != 0 || data.bytes != 0) { // the next is under way while one is stored
-    const std::uint32_t i = those == 0 ? 0 : __ffs(static_cast<int>(those)) - 1;
-    const std::int32_t its = of_lane(bytes, i);
-    DataBeside next;
-    next.bytes = those == 0 ? 0 : its;
-    next.to = static_cast<unsigned char *>(peer::pointer_of_lane(to, i));
-    next.load(peer::pointer_of_lane(from, i));
-    data.store();
-    data = next;
-    those &= those - 1;
+  while ((those & (those - 1)) != 0) {
+    const int count = __popc(those);
+    const std::uint32_t lanes = count == 2 ? 16 : count <= 4 ? 8 : 32 / most;
+    bool has = false;
+    GMPI_UNROLL
+    for (std::uint32_t k = 0; k < most; ++k) {
+      const bool is = lane / lanes == k && those != 0;
+      owner = is ? __ffs(static_cast<int>(those)) - 1 : owner;
+      has = has || is;
+      those &= those - 1;
+    }
+    rank = lane % lanes;
+    find();
+    left = has ? left : 0;
+    GMPI_NO_UNROLL
+    while (__any_sync(whole_warp, left > 0)) {
+      read_pairs<under_way>(words, out, left, lanes);
+      words += 2 * under_way * lanes;
+      out += under_way * lanes * pair_bytes;
+      left -= static_cast<std::int32_t>(under_way * lanes * pair_bytes);
+    }
   }
+  if (those == 0)
+    return;
+  owner = __ffs(static_cast<int>(those)) - 1; // one alone: all of it is under way together
+  rank = lane;
+  find();
+  read_pairs<(reply_data_words / 2 + 31) / 32>(words, out, left, 32);
 }
 
 /// Waits for the first of `count` requests, 32 at most, that go by way of the proxy, a lane for
@@ -513,7 +532,7 @@ GMPI_NOINLINE std::uint32_t wait_for_replies(const MPI_Request *requests, std::u
     store_in_lane(reply, from, record.out);
   }
   const bool is_beside = takes && reply.kind == ReplyKind::done_beside && !reads_in_lane(reply);
-  read_as_warp(__ballot_sync(whole_warp, is_beside), from, static_cast<std::int32_t>(reply.bytes),
+  read_as_warp(__ballot_sync(whole_warp, is_beside), from, static_cast<std::uint32_t>(reply.bytes),
                record.out);
   __syncwarp();
   keep_or_release_slots(context, reserve_of<S>(), takes && !reads, slot, record.serial);

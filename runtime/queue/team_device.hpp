@@ -177,7 +177,7 @@ GMPI_DEVICE void copy_evenly(void *to, const void *from, unsigned long long byte
 /// there do not, as only so many are under way at a time.
 constexpr unsigned long long shared_send_bytes = 4096, shared_receive_bytes = 1024;
 /// From so much on, what has come with several Replies is read by all blocks of a grid.
-constexpr std::uint32_t worth_reading = 64 * 1024;
+constexpr std::uint32_t worth_reading = 128 * 1024;
 /// Whether the block that makes a grid's call copies them by itself.
 GMPI_DEVICE bool is_for_block(unsigned long long bytes, unsigned long long shared_bytes) {
   return bytes < shared_bytes * block_threads() || block_state().living_blocks == 1;

@@ -1,7 +1,7 @@
 // Sends of a grid that are left to the next call by way of the proxy, some of them copied only once it
 // has said where to: beside shorter ones, which must not overtake them; more at a time than copies are
 // noted; by one block or all; in parts, where staging memory is short; by blocks of which threads have
-// left. What comes is read all at once.
+// left. What comes, short messages too, is read all at once.
 // RUN: %gmpicxx %s -o %t
 // RUN: env GMPI_LOWER=queue GMPI_PEER=0 %ranks 1-3 %t
 // RUN: env GMPI_LOWER=queue GMPI_PEER=0 GMPI_STAGING_MB=1 %ranks 2 %t
@@ -125,6 +125,12 @@ int main(int argc, char **argv) {
       std::vector<int>(most, 20000),
       {90000},
       {1048576, 100, 3000001, 70000},
+      // Short ones, which come beside their Replies: a lane reads one, all of a warp, or some lanes each.
+      {1488},
+      {73, 1487},
+      {1000, 100, 385},
+      std::vector<int>(6, 512),
+      {500, 1488, 74, 1489, 9, 10, 11, 72, 384, 385, 95, 1100, 128, 0, 4000, 97, 333, 1401, 200},
   };
   int shift = 0;
   for (const std::vector<int> &bytes : lengths)
