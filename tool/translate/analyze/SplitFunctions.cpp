@@ -69,7 +69,7 @@ const SplitFunction *SplitFunctions::withBarrier(const CallExpr *Call) {
 const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Version) {
   auto [Slot, New] = Known.try_emplace({Written, Version});
   if (!New)
-    return Slot->second && !Slot->second->Points.empty() ? Slot->second.get() : nullptr;
+    return Slot->second && Slot->second->suspends() ? Slot->second.get() : nullptr;
   Locations Where(Code);
   auto Result = std::make_unique<SplitFunction>();
   Result->Written = Written;
@@ -77,17 +77,23 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
   Result->Version = Version;
   Result->Kernel = Written->hasAttr<CUDAGlobalAttr>();
   std::map<Position, SuspensionPoint> Here;
+  std::map<Position, SourceLocation> Locs;
   if (Result->Scoped) {
     const Specialisation &S = Result->Scoped->Specialisations[Version];
     for (const ScopedCall &Call : S.Calls)
       if (bool Single = Singles.isCut(Written, Version, Call); Single || suspendsFor(Call)) {
-        SuspensionPoint &Point = Here[Where.position(Call.Loc)];
+        Position Name = Where.position(Call.Loc);
+        SuspensionPoint &Point = Here[Name];
+        Locs[Name] = Call.Loc;
         Point.Mpi = findMpiFunction("MPI_" + Call.Function);
         Point.Single = Single;
       }
     for (const CalleeUse &Use : S.Callees)
-      if (const SplitFunction *Split = of(asWritten(Use.Callee), Use.Specialisation))
-        Here[Where.position(Use.Loc)].Callee = Split;
+      if (const SplitFunction *Split = of(asWritten(Use.Callee), Use.Specialisation)) {
+        Position Name = Where.position(Use.Loc);
+        Here[Name].Callee = Split;
+        Locs[Name] = Use.Loc;
+      }
   }
   std::set<Position> Taken;
   auto Visit = [&](const CallExpr *Call) {
@@ -118,8 +124,8 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
       Result->InLambdas.push_back({Lambda->getBeginLoc(), Name});
   };
   LambdaFinder(VisitInLambda).TraverseStmt(Written->getBody());
-  if (!Here.empty())
-    Result->InLambdas.push_back({Written->getLocation(), {}});
+  for (auto &[Name, Point] : Here)
+    Result->Elsewhere.push_back(Locs[Name]);
   if (Result->Kernel && !Result->CallsMpi) // barriers alone are no reason to split
     Result->Points.clear();
   llvm::stable_sort(Result->Points, [](auto &A, auto &B) { return A.Name.Begin < B.Name.Begin; });
@@ -128,20 +134,13 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
     Point.First = Number + 1;
     Number = Point.Last = Number + (Point.Callee ? Point.Callee->resumePoints() : 1);
   }
-  if (!Result->Points.empty()) {
+  if (Result->suspends()) {
     Result->Instances = instancesOf(Written);
     findOthers(*Result);
   }
   std::unique_ptr<SplitFunction> &Made = Known[{Written, Version}]; // the map may have grown
   Made = std::move(Result);
-  return Made->Points.empty() ? nullptr : Made.get();
-}
-
-llvm::ArrayRef<CallInLambda> SplitFunctions::inLambdas(const FunctionDecl *Written,
-                                                       unsigned Version) {
-  of(Written, Version);
-  const auto &Found = Known[{Written, Version}];
-  return Found ? llvm::ArrayRef<CallInLambda>(Found->InLambdas) : llvm::ArrayRef<CallInLambda>();
+  return Made->suspends() ? Made.get() : nullptr;
 }
 
 /// By the callee as instantiated.

@@ -25,14 +25,13 @@ struct SuspensionPoint {
   /// One of the three; none of them: the grid's barrier.
   const MpiFunction *Mpi = nullptr;
   const SplitFunction *Callee = nullptr;
-  bool Single = false; ///< Mpi: one thread suspends there, alone
+  bool Single = false;          ///< Mpi: one thread suspends there, alone
   unsigned First = 0, Last = 0; ///< its resume points
 };
 
 /// A grid-scope MPI call, which a lambda cannot suspend for.
 struct CallInLambda {
-  clang::SourceLocation Lambda; ///< the function's, where the lambda was not found
-  clang::SourceLocation Call;   ///< then invalid
+  clang::SourceLocation Lambda, Call;
 };
 
 /// One version of a function that suspends.
@@ -52,11 +51,15 @@ struct SplitFunction {
   /// The whole grid may.
   bool Together = false;
   std::vector<CallInLambda> InLambdas;
+  /// Calls that are not written in it: in a default argument, or a member's initializer.
+  std::vector<clang::SourceLocation> Elsewhere;
   /// Barriers of the grid that are no suspension point.
   std::vector<clang::SourceLocation> OtherBarriers;
   /// Calls that a macro makes of one that is written once.
   std::vector<clang::SourceLocation> Repeated;
 
+  /// There is something to suspend for, be it where that cannot be.
+  bool suspends() const { return !Points.empty() || !InLambdas.empty() || !Elsewhere.empty(); }
   unsigned resumePoints() const { return Points.empty() ? 0 : Points.back().Last; }
   /// One thread may suspend alone there.
   static bool single(const SuspensionPoint &Point) {
@@ -74,8 +77,6 @@ public:
 
   /// Null where the function has nothing to suspend for. Written: its definition.
   const SplitFunction *of(const clang::FunctionDecl *Written, unsigned Version);
-  /// Also where that is null.
-  llvm::ArrayRef<CallInLambda> inLambdas(const clang::FunctionDecl *Written, unsigned Version);
 
 private:
   friend class PointFinder;

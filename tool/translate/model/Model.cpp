@@ -268,6 +268,11 @@ SourceLocation nameLocation(const Expr *Name) {
     return Lookup->getNameLoc();
   if (auto *Member = dyn_cast<MemberExpr>(Name))
     return Member->getMemberLoc();
+  // Before they are instantiated:
+  if (auto *Member = dyn_cast<CXXDependentScopeMemberExpr>(Name))
+    return Member->getMemberLoc();
+  if (auto *Reference = dyn_cast<DependentScopeDeclRefExpr>(Name))
+    return Reference->getLocation();
   return Name->getExprLoc();
 }
 

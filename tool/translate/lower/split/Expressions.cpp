@@ -402,7 +402,10 @@ std::string BodySplitter::calleeText(const SuspensionPoint &P, const CallExpr *E
   std::string Rest = Span{{P.Name.Begin.File, P.Name.End}, All.End}.text().str();
   size_t Open = Rest.find('<');
   std::string Given = Open == std::string::npos ? ">" : ", " + Rest.substr(Open + 1);
-  if (isa<CXXDependentScopeMemberExpr>(Callee))
+  // What a name that depends on a template's arguments stands for has to be said, and may have been.
+  const auto *Member = dyn_cast<CXXDependentScopeMemberExpr>(Callee);
+  const auto *Reference = dyn_cast<DependentScopeDeclRefExpr>(Callee);
+  if ((Member && !Member->hasTemplateKeyword()) || (Reference && !Reference->hasTemplateKeyword()))
     Qualifier += "template ";
   // Template arguments in order: where to resume, the user's; the result's type is deduced.
   return Qualifier + splitName(*P.Callee) + "<" + Resume + Given;
@@ -453,7 +456,8 @@ std::string BodySplitter::emit(Items &From, bool PointsFollow, std::vector<const
       }
       if (Each.Bytes == 0) {
         Good = false;
-        Refuse(Where.shown(F.Written->getLocation()), DiagId::split_expression, {});
+        const CallExpr *Call = F.Points[From[I + 1].Point].Call; // whose value this is
+        Refuse(Where.shown(Call->getBeginLoc()), DiagId::split_expression, {});
         break;
       }
       Each.Offset = Plan.addTemporary(Each.Bytes, F, 1, F.resumePoints());

@@ -52,8 +52,6 @@ void SplitLowering::makeAll() {
     const SplitFunction *Split = Functions->of(F.Function, 0);
     if (Split && !Split->Instances.empty())
       make(*Split);
-    else if (!Split && suspends(F)) // from where it cannot
-      refuseLambdas(F.Function, Functions->inLambdas(F.Function, 0));
   }
 }
 
@@ -103,8 +101,7 @@ void SplitLowering::refuseLambdas(const FunctionDecl *Of, llvm::ArrayRef<CallInL
   Locations Where(L.Code);
   for (const CallInLambda &Each : Calls) {
     refuse(Where.shown(Each.Lambda), DiagId::split_lambda, {Of->getNameAsString()});
-    if (Each.Call.isValid())
-      Refusals.back().CallInLambda = Where.shown(Each.Call);
+    Refusals.back().CallInLambda = Where.shown(Each.Call);
   }
 }
 
@@ -137,15 +134,19 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
     }
   if (!F.Kernel && !canBeMethod(F.Written))
     return V;
+  refuseLambdas(F.Written, F.InLambdas);
+  for (SourceLocation Loc : F.Elsewhere)
+    Refuse(Locations(L.Code).shown(Loc), DiagId::split_expression, {});
+  if (F.Points.empty())
+    return V;
   auto S = readSignature(L.Code, F.Written);
   auto Plan = planFrame(L.Code, L.Scopes, F, Refuse);
-  refuseLambdas(F.Written, F.InLambdas);
   for (SourceLocation Loc : F.OtherBarriers)
     Refuse(Locations(L.Code).shown(Loc), DiagId::split_barrier, {});
   for (SourceLocation Loc : F.Repeated)
     Refuse(Locations(L.Code).shown(Loc), DiagId::split_macro, {});
-  if (!S || !Plan || !Good || !F.InLambdas.empty() || !F.OtherBarriers.empty() ||
-      !F.Repeated.empty() || !checkSharedArguments(F, *Plan, Refuse))
+  if (!S || !Plan || !Good || !F.InLambdas.empty() || !F.Elsewhere.empty() ||
+      !F.OtherBarriers.empty() || !F.Repeated.empty() || !checkSharedArguments(F, *Plan, Refuse))
     return V;
   V.Plan = std::move(*Plan);
   Edits Own;
@@ -226,8 +227,7 @@ bool SplitLowering::canBeMethod(const FunctionDecl *F) {
   if (cannotBeCopied(F).empty() && !Nested && !isLambda(F) &&
       !F->getReturnType()->isRValueReferenceType())
     return true;
-  refuse(Locations(L.Code).shown(F->getLocation()), DiagId::split_function,
-         {F->getNameAsString()});
+  refuse(Locations(L.Code).shown(F->getLocation()), DiagId::split_function, {F->getNameAsString()});
   return false;
 }
 
