@@ -109,6 +109,7 @@ private:
   std::string residentText(const Declarator &D, const FrameVariable &Of);
   bool anyResident(const clang::DeclStmt *S);
   std::string initialized(const clang::VarDecl *V, FrameVariable &Of);
+  void restoreCrossed(const clang::SwitchCase *Label);
   std::string decomposition(const clang::DeclStmt *S, const clang::DecompositionDecl *V,
                             FrameVariable &Of);
   std::string bindings(const Span &Declared, const clang::DecompositionDecl *V, FrameVariable &Of,
@@ -168,6 +169,8 @@ private:
   std::map<size_t, std::string> Extra; ///< saves of values that the translator made, by point
   bool GroupOpen = false;
   Position GroupEnd;
+  /// Declarations so far in the innermost switch: its next label may be reached without them.
+  std::vector<const clang::DeclStmt *> CrossedByLabels;
   unsigned Temporaries = 0;
   bool Good = true;
 };

@@ -189,7 +189,9 @@ void BodySplitter::switchStatement(const SwitchStmt *S) {
                             render(S->getCond()) + "); ");
     replace(Text, Name);
   }
+  auto Outer = std::exchange(CrossedByLabels, {});
   body(S->getBody());
+  CrossedByLabels = std::move(Outer);
 }
 
 /// A slot for a value of the translator's that is live in the whole of a statement.

@@ -286,6 +286,27 @@ std::string BodySplitter::initialized(const VarDecl *V, FrameVariable &Of) {
   return "";
 }
 
+/// Variables without an initializer that control comes by only where it does not come by this
+/// label.
+void BodySplitter::restoreCrossed(const SwitchCase *Label) {
+  std::string Text;
+  for (const DeclStmt *S : CrossedByLabels)
+    for (const Decl *D : S->decls())
+      if (const auto *V = dyn_cast<VarDecl>(D))
+        if (FrameVariable *Of = Plan.find(Where, V); Of && !writtenInit(V)) {
+          if (Of->How == Keeping::Resident) // a reference has to be initialized
+            return refuse(V->getLocation(), DiagId::split_declaration);
+          if (Of->How == Keeping::Spilled)
+            Text += initialized(V, *Of);
+        }
+  if (Text.empty())
+    return;
+  Position Colon = Where.position(Label->getColonLoc());
+  if (Label->getColonLoc().isMacroID())
+    return refuse(Label->getBeginLoc(), DiagId::split_macro);
+  insert({Colon.File, Colon.Offset + 1}, Text);
+}
+
 /// `auto [a, b] = f();` by way of a variable that can be named.
 std::string BodySplitter::decomposition(const DeclStmt *S, const DecompositionDecl *V,
                                         FrameVariable &Of) {

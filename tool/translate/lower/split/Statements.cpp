@@ -153,6 +153,7 @@ void BodySplitter::closeGroup() {
 void BodySplitter::sequence(llvm::ArrayRef<const Stmt *> Statements) {
   bool Outer = std::exchange(GroupOpen, false);
   Position OuterEnd = GroupEnd;
+  size_t Crossed = CrossedByLabels.size();
   std::vector<bool> Later(Statements.size());
   bool Any = false;
   for (size_t I = Statements.size(); I-- > 0;) {
@@ -161,10 +162,14 @@ void BodySplitter::sequence(llvm::ArrayRef<const Stmt *> Statements) {
   }
   for (size_t I = 0; I < Statements.size(); ++I) {
     const Stmt *S = Statements[I];
+    const SwitchCase *Label = nullptr;
     while (const auto *Case = dyn_cast<SwitchCase>(S)) {
       closeGroup();
       S = Case->getSubStmt();
+      Label = Case;
     }
+    if (Label && (Later[I] || pointsIn(S).any()))
+      restoreCrossed(Label);
     if (isa<LabelStmt, GotoStmt, IndirectGotoStmt>(S))
       refuse(S->getBeginLoc(), DiagId::split_goto);
     if (pointsIn(S).any()) {
@@ -174,12 +179,14 @@ void BodySplitter::sequence(llvm::ArrayRef<const Stmt *> Statements) {
       if (const auto *Declaration = dyn_cast<DeclStmt>(S)) {
         closeGroup();
         declaration(Declaration, /*Later=*/true);
+        CrossedByLabels.push_back(Declaration);
       } else if (!isa<NullStmt>(S)) {
         openGroup(S);
       }
     }
   }
   closeGroup();
+  CrossedByLabels.resize(Crossed);
   GroupOpen = Outer;
   GroupEnd = OuterEnd;
 }
