@@ -2,6 +2,7 @@
 // RUN: rm -rf %t && split-file %s %t && cd %t
 // RUN: not %gmpi-translate --lower=split --cuda-path=none in.cu -o out.cu 2>&1 | FileCheck --implicit-check-not=error: check
 // RUN: not ls out.cu
+// RUN: not %gmpi-translate --lower=split --cuda-path=none alone.cu -o out.cu 2>&1 | FileCheck --check-prefix=ALONE check
 // RUN: %gmpi-translate --lower=queue,split --cuda-path=none in.cu -o out.cu 2>&1 | FileCheck --check-prefix=WARN check
 // RUN: FileCheck --check-prefix=OUT --implicit-check-not=gmpi_segment --input-file=out.cu check
 
@@ -21,7 +22,16 @@ int main() {
   first<<<1, 32>>>(nullptr);
   second<<<1, 32>>>(nullptr);
 }
+//--- alone.cu
+#include <mpi.h>
+__device__ void helper() {
+  auto meet = [] { MPI_Barrier(MPI_COMM_WORLD); };
+  meet();
+}
+__global__ void k() { helper(); }
+int main() { k<<<1, 32>>>(); }
 //--- check
+ALONE: alone.cu:3:15: error: 'helper' cannot be split: this lambda in it makes MPI calls for the whole grid [gmpi-split-lambda]
 CHECK: in.cu:3:15: error: 'helper' cannot be split: this lambda in it makes MPI calls for the whole grid [gmpi-split-lambda]
 CHECK: in.cu:3:20: note: the call is here
 WARN: in.cu:3:15: warning: 'helper' cannot be split: this lambda in it makes MPI calls for the whole grid [gmpi-split-lambda]

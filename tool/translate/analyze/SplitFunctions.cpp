@@ -67,7 +67,10 @@ const SplitFunction *SplitFunctions::withBarrier(const CallExpr *Call) {
 }
 
 const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Version) {
-  auto [Slot, New] = Known.try_emplace({Written, Version});
+  const Key Its{Written, Version};
+  auto [Slot, New] = Known.try_emplace(Its);
+  if (!New && !Slot->second) // it is being made
+    Recursive.insert(llvm::find(Making, Its), Making.end());
   if (!New)
     return Slot->second && Slot->second->suspends() ? Slot->second.get() : nullptr;
   Locations Where(Code);
@@ -76,6 +79,7 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
   Result->Scoped = Scopes.find(Written);
   Result->Version = Version;
   Result->Kernel = Written->hasAttr<CUDAGlobalAttr>();
+  Making.push_back(Its);
   std::map<Position, SuspensionPoint> Here;
   std::map<Position, SourceLocation> Locs;
   if (Result->Scoped) {
@@ -126,6 +130,7 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
   LambdaFinder(VisitInLambda).TraverseStmt(Written->getBody());
   for (auto &[Name, Point] : Here)
     Result->Elsewhere.push_back(Locs[Name]);
+  Result->CallsMpi |= !Result->InLambdas.empty() || !Result->Elsewhere.empty();
   if (Result->Kernel && !Result->CallsMpi) // barriers alone are no reason to split
     Result->Points.clear();
   llvm::stable_sort(Result->Points, [](auto &A, auto &B) { return A.Name.Begin < B.Name.Begin; });
@@ -138,9 +143,23 @@ const SplitFunction *SplitFunctions::of(const FunctionDecl *Written, unsigned Ve
     Result->Instances = instancesOf(Written);
     findOthers(*Result);
   }
-  std::unique_ptr<SplitFunction> &Made = Known[{Written, Version}]; // the map may have grown
-  Made = std::move(Result);
-  return Made->suspends() ? Made.get() : nullptr;
+  Known[Its] = std::move(Result); // the map may have grown
+  Making.pop_back();
+  noteRecursion();
+  return of(Written, Version);
+}
+
+/// Once the first of those that call each other in turn has been made: where one of them suspends,
+/// all do.
+void SplitFunctions::noteRecursion() {
+  auto IsRecursive = [&](const Key &Its) { return Recursive.count(Its) != 0; };
+  auto Suspends = [&](const Key &Its) { return Known[Its]->suspends(); };
+  if (llvm::any_of(Making, IsRecursive))
+    return;
+  if (llvm::any_of(Recursive, Suspends))
+    for (const Key &Its : Recursive)
+      Known[Its]->Recursive = Known[Its]->CallsMpi = true;
+  Recursive.clear();
 }
 
 /// By the callee as instantiated.

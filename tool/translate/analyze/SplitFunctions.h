@@ -50,6 +50,8 @@ struct SplitFunction {
   bool Single = false;
   /// The whole grid may.
   bool Together = false;
+  /// A template that calls itself with other arguments, maybe by way of others.
+  bool Recursive = false;
   std::vector<CallInLambda> InLambdas;
   /// Calls that are not written in it: in a default argument, or a member's initializer.
   std::vector<clang::SourceLocation> Elsewhere;
@@ -59,7 +61,9 @@ struct SplitFunction {
   std::vector<clang::SourceLocation> Repeated;
 
   /// There is something to suspend for, be it where that cannot be.
-  bool suspends() const { return !Points.empty() || !InLambdas.empty() || !Elsewhere.empty(); }
+  bool suspends() const {
+    return !Points.empty() || !InLambdas.empty() || !Elsewhere.empty() || Recursive;
+  }
   unsigned resumePoints() const { return Points.empty() ? 0 : Points.back().Last; }
   /// One thread may suspend alone there.
   static bool single(const SuspensionPoint &Point) {
@@ -83,12 +87,15 @@ private:
   const SplitFunction *withBarrier(const clang::CallExpr *Call);
   bool reachesBarrier(const clang::CallExpr *Call, std::set<const clang::FunctionDecl *> &Seen);
   void findOthers(SplitFunction &F);
+  void noteRecursion();
 
   const Pass &Code;
   const ScopeResult &Scopes;
   const SingleCalls &Singles;
   using Key = std::pair<const clang::FunctionDecl *, unsigned>;
   std::map<Key, std::unique_ptr<SplitFunction>> Known;
+  std::vector<Key> Making; ///< each called by the one before it; in Known they are null yet
+  std::set<Key> Recursive;
 };
 
 } // namespace gmpi::translate

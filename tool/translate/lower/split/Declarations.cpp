@@ -21,10 +21,20 @@ const Expr *writtenInit(const VarDecl *V) {
   if (!Init || V->isCXXForRangeDecl())
     return nullptr;
   if (const auto *Construct = dyn_cast<CXXConstructExpr>(Init->IgnoreUnlessSpelledInSource());
-      Construct && V->getInitStyle() == VarDecl::CallInit && Construct->getNumArgs() == 0 &&
+      Construct && V->getInitStyle() == VarDecl::CallInit &&
+      llvm::all_of(Construct->arguments(), llvm::IsaPred<CXXDefaultArgExpr>) &&
       !Construct->getParenOrBraceRange().isValid())
     return nullptr;
   return Init;
+}
+
+/// Whether `T x;` does something: a constructor of T, or of what it has, may be more than nothing.
+bool isConstructed(const FrameVariable &Of) {
+  const Expr *Init = Of.Example->getInit();
+  const auto *Construct =
+      Init ? dyn_cast<CXXConstructExpr>(Init->IgnoreUnlessSpelledInSource()) : nullptr;
+  return Of.Written->getType()->isDependentType() ||
+         (Construct && !Construct->getConstructor()->isTrivial());
 }
 
 std::string slot(const FrameVariable &Of) {
@@ -239,7 +249,7 @@ std::string BodySplitter::residentText(const Declarator &D, const FrameVariable 
   }
   std::string Text =
       Alias + Type + " &" + Variable + " = gmpi_frame.resident<" + Type + ", " + slot(Of) + ">();";
-  if (Init)
+  if (Init || isConstructed(Of))
     Text += " if (!gmpi_re) { " + Before + "gmpi_init" + render(D.After) +
             "; ::gmpi::split::copy(" + Variable + ", gmpi_init); }";
   return Text;

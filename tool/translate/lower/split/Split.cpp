@@ -63,17 +63,20 @@ bool SplitLowering::giveUpSingles() {
     if (!F.Kernel || find(F.Function))
       continue;
     std::string Kernel = "'" + F.Function->getNameAsString() + "'";
-    Any |= giveUpSingles(F, 0, "kernel " + Kernel + " cannot be split there");
+    std::set<std::pair<const ScopedFunction *, unsigned>> Seen;
+    Any |= giveUpSingles(F, 0, "kernel " + Kernel + " cannot be split there", Seen);
   }
   return Any;
 }
 
-bool SplitLowering::giveUpSingles(const ScopedFunction &F, unsigned Version,
-                                  const std::string &Why) {
+bool SplitLowering::giveUpSingles(const ScopedFunction &F, unsigned Version, const std::string &Why,
+                                  std::set<std::pair<const ScopedFunction *, unsigned>> &Seen) {
+  if (!Seen.insert({&F, Version}).second)
+    return false;
   bool Any = Singles.giveUp(F.Function, Version, Why);
   for (const CalleeUse &Use : F.Specialisations[Version].Callees)
     if (const ScopedFunction *Callee = L.Scopes.find(Use.Callee))
-      Any |= giveUpSingles(*Callee, Use.Specialisation, Why);
+      Any |= giveUpSingles(*Callee, Use.Specialisation, Why, Seen);
   return Any;
 }
 
@@ -134,6 +137,10 @@ SplitVersion &SplitLowering::make(const SplitFunction &F) {
     }
   if (!F.Kernel && !canBeMethod(F.Written))
     return V;
+  if (F.Recursive) {
+    Refuse(Locations(L.Code).shown(F.Written->getLocation()), DiagId::split_recursion, {});
+    return V;
+  }
   refuseLambdas(F.Written, F.InLambdas);
   for (SourceLocation Loc : F.Elsewhere)
     Refuse(Locations(L.Code).shown(Loc), DiagId::split_expression, {});
