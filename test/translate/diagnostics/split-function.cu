@@ -19,15 +19,31 @@ __global__ void member() {
   meeting.meet();
 }
 __global__ void specialised() { meet(3); }
+class Kept {
+  int value = 1;
+  friend __device__ int look(const Kept &kept);
+};
+__device__ int look(const Kept &kept) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  return kept.value;
+}
+__global__ void friends(int *buf) {
+  Kept kept;
+  buf[0] = look(kept);
+}
 int main() {
+  friends<<<1, 1>>>(nullptr);
   member<<<1, 1>>>();
   specialised<<<1, 1>>>();
 }
 //--- check
 CHECK: in.cu:5:26: error: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
-CHECK: note: make it an ordinary function: defined in its class or outside of any, not virtual, no operator, no constructor, no specialization
+CHECK: note: make it an ordinary function: defined in its class or outside of any, not virtual, no operator, no constructor, no friend, no specialization
 CHECK: in.cu:7:29: error: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
+CHECK: in.cu:17:16: error: 'look' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
 WARN: in.cu:5:26: warning: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
 WARN: in.cu:7:29: warning: 'meet' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
+WARN: in.cu:17:16: warning: 'look' cannot be split: it makes MPI calls for the whole grid and is no ordinary function [gmpi-split-function]
 OUT: void GMPI_KERNEL_REGISTERS member__queue(
 OUT: void GMPI_KERNEL_REGISTERS specialised__queue(
+OUT: void GMPI_KERNEL_REGISTERS friends__queue(

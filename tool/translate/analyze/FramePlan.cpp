@@ -391,7 +391,6 @@ void FramePlanner::classify(FrameVariable &V, const VariableUses &Of) {
       canBeCopied(V.Written, Type);
     return;
   }
-  bool Lambda = Type->getAsCXXRecordDecl() && Type->getAsCXXRecordDecl()->isLambda();
   if (bindsLvalue(E) || (IsParameter && Type->isReferenceType())) {
     V.How = Keeping::Reference;
     V.Bytes = 8;
@@ -405,11 +404,11 @@ void FramePlanner::classify(FrameVariable &V, const VariableUses &Of) {
   // An array cannot be given a value where it is declared but by its initializer.
   bool FilledAgain = Type->isArrayType() && E->getInit() && !Plan.isPure(E->getInit()) &&
                      !isa<DecompositionDecl>(E);
-  V.How = (Addressed && !Lambda) || FilledAgain ? Keeping::Resident : Keeping::Spilled;
-  V.Why = Of.AddressTaken && !Lambda ? "its address is taken"
-          : Of.Decays                ? "it is used as a pointer"
-          : Of.Modified              ? "it is changed"
-                                     : "its value cannot be computed again";
+  V.How = Addressed || FilledAgain ? Keeping::Resident : Keeping::Spilled;
+  V.Why = Of.AddressTaken ? "its address is taken"
+          : Of.Decays     ? "it is used as a pointer"
+          : Of.Modified   ? "it is changed"
+                          : "its value cannot be computed again";
   if (V.How == Keeping::Resident) // wherever a pointer to it may be used
     for (size_t I = 0; I < F.Points.size(); ++I)
       V.LiveAt[I] = V.DeclaredAt <= at(F.Points[I]) && at(F.Points[I]) <= V.ScopeEnd;

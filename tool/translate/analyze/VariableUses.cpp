@@ -31,6 +31,13 @@ bool isTrivialCopy(const FunctionDecl *Callee) {
          (Method->isCopyAssignmentOperator() || Method->isMoveAssignmentOperator());
 }
 
+/// Whether that calls `E`, a lambda: what it does with itself is known.
+bool callsLambda(const CallExpr *Call, const Expr *E) {
+  const auto *Record = E->getType()->getAsCXXRecordDecl();
+  return Record && Record->isLambda() && isa<CXXOperatorCallExpr>(Call) && Call->getArg(0) == E &&
+         isa_and_nonnull<CXXMethodDecl>(Call->getDirectCallee());
+}
+
 bool isGroup(QualType Type) {
   const auto *Record = Type.getNonReferenceType()->getAsCXXRecordDecl();
   return Record && isInCooperativeGroups(Record);
@@ -103,6 +110,8 @@ private:
     if (const auto *Construct = dyn_cast<CXXConstructExpr>(P))
       return isTrivialCopy(Construct->getConstructor()) ? Use::Read : Use::TakeAddress;
     if (const auto *Call = dyn_cast<CallExpr>(P)) {
+      if (callsLambda(Call, E))
+        return cast<CXXMethodDecl>(Call->getDirectCallee())->isConst() ? Use::Read : Use::Modify;
       if (Call->getDirectCallee() && isTrivialCopy(Call->getDirectCallee()))
         return Call->getArg(0) == E ? Use::Modify : Use::Read;
       return isMpi(Call) || onlyLooks(Call->getDirectCallee()) || isGroup(E->getType())

@@ -270,6 +270,10 @@ void BodySplitter::listElements(llvm::ArrayRef<const Expr *> Elements, Items &In
   }
 }
 
+static bool containsLambda(const Stmt *S) {
+  return S && (isa<LambdaExpr>(S) || llvm::any_of(S->children(), containsLambda));
+}
+
 /// An argument that cannot be evaluated again gets a variable of its own.
 void BodySplitter::argument(const CallExpr *E, unsigned I, size_t Point, Items &Into,
                             std::string &Saves) {
@@ -308,6 +312,11 @@ void BodySplitter::argument(const CallExpr *E, unsigned I, size_t Point, Items &
     if (Temporary) { // what a reference is bound to must stay where it is
       unsigned Bytes = unsigned(
           L.Code.context().getTypeSizeInChars(Argument->IgnoreImplicit()->getType()).getQuantity());
+      if (containsLambda(Argument)) { // may not stand in a decltype, and is a new type each time
+        std::string Made = temporary("gmpi_made");
+        Into.push_back({Item::Declare, "auto " + Made + " = " + Value + "; "});
+        Value = Made;
+      }
       std::string Type = "::gmpi::split::Plain<decltype(" + Value + ")>";
       Into.push_back({Item::Declare,
                       "auto &" + Name + " = gmpi_frame.resident<" + Type + ", " +
@@ -330,8 +339,8 @@ std::string BodySplitter::callText(size_t Point, const std::string &Arguments) c
   std::string Rest = Arguments.empty() ? "" : ", " + Arguments;
   if (P.Mpi)
     return std::string("::gmpi::split::") + (P.Single ? "single::" : "") + "MPI_" +
-           P.Mpi->Name.str() + "<" + std::to_string(P.First) +
-           ">(gmpi_frame, gmpi_re, " + L.site(P.Name.Begin) + Rest + ")";
+           P.Mpi->Name.str() + "<" + std::to_string(P.First) + ">(gmpi_frame, gmpi_re, " +
+           L.site(P.Name.Begin) + Rest + ")";
   return "::gmpi::split::grid_sync<" + std::to_string(P.First) + ">(gmpi_frame, gmpi_re)";
 }
 
@@ -353,6 +362,9 @@ void BodySplitter::hoistCall(const CallExpr *E, size_t Point, Items &Into, bool 
       Arguments = render(Span{First.Begin, Last.End});
     }
   }
+  // A lambda may not stand in a decltype, and would be of another type there: its variable does.
+  if (llvm::any_of(E->arguments(), containsLambda))
+    Written = onOneLine(render(Whole)).value_or("");
   Item Suspend{Item::Suspend, callText(Point, Arguments), P.First, P.Last, Point, Saves};
   if (P.Callee) {
     bool Void = P.Callee->Written->getReturnType()->isVoidType();
@@ -402,7 +414,8 @@ std::string BodySplitter::calleeText(const SuspensionPoint &P, const CallExpr *E
   std::string Rest = Span{{P.Name.Begin.File, P.Name.End}, All.End}.text().str();
   size_t Open = Rest.find('<');
   std::string Given = Open == std::string::npos ? ">" : ", " + Rest.substr(Open + 1);
-  // What a name that depends on a template's arguments stands for has to be said, and may have been.
+  // What a name that depends on a template's arguments stands for has to be said, and may have
+  // been.
   const auto *Member = dyn_cast<CXXDependentScopeMemberExpr>(Callee);
   const auto *Reference = dyn_cast<DependentScopeDeclRefExpr>(Callee);
   if ((Member && !Member->hasTemplateKeyword()) || (Reference && !Reference->hasTemplateKeyword()))

@@ -231,7 +231,11 @@ bool SplitLowering::canBeMethod(const FunctionDecl *F) {
   bool Nested =
       Method && Method->getParent()->isDependentContext() &&
       (F->getDescribedFunctionTemplate() || !Method->getParent()->getDescribedClassTemplate());
-  if (cannotBeCopied(F).empty() && !Nested && !isLambda(F) &&
+  auto IsFriend = [](const Decl *D) { return D->getFriendObjectKind() != Decl::FOK_None; };
+  const FunctionTemplateDecl *Template = F->getDescribedFunctionTemplate();
+  bool Friend = llvm::any_of(F->redecls(), IsFriend) ||
+                (Template && llvm::any_of(Template->redecls(), IsFriend));
+  if (cannotBeCopied(F).empty() && !Nested && !Friend && !isLambda(F) &&
       !F->getReturnType()->isRValueReferenceType())
     return true;
   refuse(Locations(L.Code).shown(F->getLocation()), DiagId::split_function, {F->getNameAsString()});
