@@ -223,6 +223,13 @@ unsigned FramePlan::addTemporary(unsigned Bytes, const SplitFunction &F, unsigne
   return place(ThreadSlots, Own.Thread, slotBytes(Bytes), LiveAt);
 }
 
+/// Whether `T x;` does something: a constructor of T, or of what it has, may be more than nothing.
+static bool isConstructed(const VarDecl *V) {
+  const auto *Construct = dyn_cast_or_null<CXXConstructExpr>(
+      V->getInit() ? V->getInit()->IgnoreUnlessSpelledInSource() : nullptr);
+  return Construct && !Construct->getConstructor()->isTrivial();
+}
+
 class FramePlanner {
 public:
   using Refusal = llvm::function_ref<void(SourceLocation, DiagId, std::vector<std::string>)>;
@@ -282,6 +289,7 @@ void FramePlanner::add(const VarDecl *Written, Extents::Range Range) {
   FrameVariable V;
   V.Written = Written;
   V.Example = Of->Instances.front();
+  V.Constructed = llvm::any_of(Of->Instances, isConstructed);
   V.DeclaredAt = Range.Begin;
   V.ScopeEnd = Range.End;
   V.LiveAt.resize(F.Points.size());

@@ -33,10 +33,11 @@ struct FrameVariable {
   const clang::VarDecl *Written = nullptr; ///< as written
   const clang::VarDecl *Example;           ///< in one instantiation
   Keeping How = Keeping::Dead;
-  bool Uniform = false; ///< one value for the whole grid: one slot, not one a thread
-  bool Dynamic = false; ///< extern __shared__
-  unsigned Bytes = 0;   ///< of its slot
-  unsigned Offset = 0;  ///< in its area of the frame
+  bool Uniform = false;     ///< one value for the whole grid: one slot, not one a thread
+  bool Dynamic = false;     ///< extern __shared__
+  bool Constructed = false; ///< in an instantiation its constructor does something
+  unsigned Bytes = 0;       ///< of its slot
+  unsigned Offset = 0;      ///< in its area of the frame
   unsigned DeclaredAt = 0, ScopeEnd = 0;
   std::vector<bool> LiveAt; ///< by suspension point
   std::string Why;          ///< completes "... because"

@@ -28,15 +28,6 @@ const Expr *writtenInit(const VarDecl *V) {
   return Init;
 }
 
-/// Whether `T x;` does something: a constructor of T, or of what it has, may be more than nothing.
-bool isConstructed(const FrameVariable &Of) {
-  const Expr *Init = Of.Example->getInit();
-  const auto *Construct =
-      Init ? dyn_cast<CXXConstructExpr>(Init->IgnoreUnlessSpelledInSource()) : nullptr;
-  return Of.Written->getType()->isDependentType() ||
-         (Construct && !Construct->getConstructor()->isTrivial());
-}
-
 std::string slot(const FrameVariable &Of) {
   return std::to_string(Of.Offset) + ", " + std::to_string(Of.Bytes);
 }
@@ -257,7 +248,7 @@ std::string BodySplitter::residentText(const Declarator &D, const FrameVariable 
   }
   std::string Text =
       Alias + Type + " &" + Variable + " = gmpi_frame.resident<" + Type + ", " + slot(Of) + ">();";
-  if (Init || isConstructed(Of))
+  if (Init || Of.Constructed)
     Text += " if (!gmpi_re) { " + Before + "gmpi_init" + render(D.After) +
             "; ::gmpi::split::copy(" + Variable + ", gmpi_init); }";
   return Text;
