@@ -261,23 +261,28 @@ template <Function F> GMPI_DEVICE bool may_be_queued(MPI_Comm comm) {
 template <Function F> GMPI_DEVICE std::uint32_t leave_queued(Site site, const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
-  if (goes_nowhere(F, a) && !returns_to_global<F>(a))
-    return number_of_request(null_peer_request());
   const ItsMessage message = message_of<F>(a);
-  if (series.room == 0 || is_odd<F>(a, message))
-    return is_not_to_be_left;
   const std::uint32_t thread = thread_index();
   Series::Left &left = series.left[thread / 32];
-  const std::uint32_t call = left.next, place = call - series.first;
-  if (!can_be_queued<F>(series, left, a.comm, message, place))
-    return cannot_be_left;
+  const Series::Left before = left;
+  const std::uint32_t call = before.next, place = call - series.first;
   std::uint32_t number = ready_of(series, call) ^ ready_entry(call, 0);
+  // (All of it is looked at: each branch would wait for its own.)
+  const bool odd = is_odd<F>(a, message) | (series.room == 0);
+  const bool can = can_be_queued<F>(series, before, a.comm, message, place);
+  const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
   const unsigned there = __ballot_sync(whole_warp, true);
-  const bool is_at_hand = number - 1 < (1u << 28) - 1;
-  if (__ballot_sync(whole_warp, is_at_hand) != there)
-    number = look_up_ready(*block.launch, series, call, there == whole_warp);
-  if (number == none_is_ready)
-    return cannot_be_left;
+  const bool all_have_it = __ballot_sync(whole_warp, is_at_hand) == there;
+  if (odd | !can | !all_have_it) {
+    if (goes_nowhere(F, a) && !returns_to_global<F>(a))
+      return number_of_request(null_peer_request());
+    if (odd)
+      return is_not_to_be_left;
+    if (can)
+      number = look_up_ready(*block.launch, series, call, there == whole_warp);
+    if (!can || number == none_is_ready)
+      return cannot_be_left;
+  }
   left.next = call + 1;
   left.note_queued(series.first);
   if ((there & ((1u << thread % 32) - 1)) == 0 && series.next == call &&
