@@ -191,6 +191,46 @@ template <Function F> GMPI_DEVICE bool is_odd(const Arguments &a, const ItsMessa
          is_shared(message.data);
 }
 
+/// Whether a call is over as it is: its message is from or to nobody.
+template <Function F> GMPI_DEVICE bool is_over_at_once(const Arguments &a) {
+  return goes_nowhere(F, a) && !returns_to_global<F>(a) && !(waits_itself<F> && wants_status(a));
+}
+GMPI_DEVICE std::uint32_t request_of_nobody() { return number_of_request(null_peer_request()); }
+
+/// What has become of a call that may be left: if it is, its request's number, or else what it
+/// returns.
+struct Leaving {
+  bool is_left;
+  std::uint32_t number;
+  unsigned there; ///< the lanes that make it together: all find the same
+};
+/// Finds the request of call number `call`, if it `can` be left and is not `odd`.
+template <Function F>
+GMPI_DEVICE Leaving find_request(const BlockState &block, Series &series, const Arguments &a,
+                                 std::uint32_t call, bool odd, bool can) {
+  std::uint32_t number = ready_of(series, call) ^ ready_entry(call, 0);
+  const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
+  const unsigned there = __ballot_sync(whole_warp, true);
+  // (Another warp may be looking requests up: then some lanes have seen more than others.)
+  const bool all_have_it = __ballot_sync(whole_warp, is_at_hand) == there;
+  if (odd | !can | !all_have_it) {
+    if (is_over_at_once<F>(a))
+      return {false, request_of_nobody(), there};
+    if (odd)
+      return {false, is_not_to_be_left, there};
+    if (can)
+      number = look_up_ready(*block.launch, series, call, there == whole_warp);
+    if (!can || number == none_is_ready)
+      return {false, cannot_be_left, there};
+  }
+  return {true, number, there};
+}
+/// Whether this thread is the first that has left it, and is to note it.
+GMPI_DEVICE bool is_first_to_leave(Series &series, std::uint32_t call, unsigned there) {
+  return (there & ((1u << thread_index() % 32) - 1)) == 0 && series.next == call &&
+         atomicCAS(&series.next, call, call + 1) == call;
+}
+
 /// The same for a call like those before it, by a function that calls none: of what the block
 /// remembers. Returns its request's number, or else nothing has happened: is_not_to_be_left, or
 /// cannot_be_left, where leave_to_next() may. (A message from or to nobody is over: its call says
@@ -202,39 +242,22 @@ template <Function F> GMPI_DEVICE bool is_odd(const Arguments &a, const ItsMessa
 template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const Arguments &a) {
   BlockState &block = block_state();
   Series &series = block.series;
-  const auto is_over = [&] {
-    return goes_nowhere(F, a) && !returns_to_global<F>(a) && !(waits_itself<F> && wants_status(a));
-  };
-  constexpr auto nobody = [] { return number_of_request(null_peer_request()); };
   if (series.room == 0)
-    return is_over() ? nobody() : is_not_to_be_left;
+    return is_over_at_once<F>(a) ? request_of_nobody() : is_not_to_be_left;
   const ItsMessage message = message_of<F>(a);
   const Source &known = block.sources[static_cast<std::uint32_t>(message.rank) % Source::most];
-  const std::uint32_t thread = thread_index(), lane = thread % 32;
-  Series::Left &left = series.left[thread / 32];
+  Series::Left &left = series.left[thread_index() / 32];
   const Series::Left before = left;
   const std::uint32_t call = before.next, first = series.first, place = call - first;
-  std::uint32_t number = ready_of(series, call) ^ ready_entry(call, 0);
   // (All of it is looked at: each branch would wait for its own.)
   const bool is_known = is_source(known, a.comm, message.rank, message.datatype);
   const bool fits = may_come_behind<F>(before.waited_from(first), before.sent_from(first));
   const bool odd = is_odd<F>(a, message) | (F == Function::Recv && (!fits | wants_status(a))) |
                    (is_known & (message.bytes(known) > most_left));
   const bool can = is_known & message.has_tag() & (place < Series::most) & fits;
-  const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
-  const unsigned there = __ballot_sync(whole_warp, true);
-  // (Another warp may be looking requests up: then some lanes have seen more than others.)
-  const bool all_have_it = __ballot_sync(whole_warp, is_at_hand) == there;
-  if (odd | !can | !all_have_it) {
-    if (is_over())
-      return nobody();
-    if (odd)
-      return is_not_to_be_left;
-    if (can)
-      number = look_up_ready(*block.launch, series, call, there == whole_warp);
-    if (!can || number == none_is_ready)
-      return cannot_be_left;
-  }
+  const Leaving leaving = find_request<F>(block, series, a, call, odd, can);
+  if (!leaving.is_left)
+    return leaving.number;
   // Each lane writes it, and sees that at its next call.
   if constexpr (waits_itself<F>) {
     Series::Left now = before;
@@ -244,12 +267,11 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_quickly(Site site, const A
   } else {
     left.next = call + 1;
   }
-  if ((there & ((1u << lane) - 1)) == 0 && series.next == call &&
-      atomicCAS(&series.next, call, call + 1) == call) {
-    note_call(series.call[place], known, message, number);
+  if (is_first_to_leave(series, call, leaving.there)) {
+    note_call(series.call[place], known, message, leaving.number);
     series.site[place] = waits_itself<F> ? site : Site{};
   }
-  return number;
+  return leaving.number;
 }
 
 /// Whether calls on that communicator go by way of the proxy, as far as the block remembers.
@@ -262,33 +284,20 @@ template <Function F> GMPI_DEVICE std::uint32_t leave_queued(Site site, const Ar
   BlockState &block = block_state();
   Series &series = block.series;
   const ItsMessage message = message_of<F>(a);
-  const std::uint32_t thread = thread_index();
-  Series::Left &left = series.left[thread / 32];
+  Series::Left &left = series.left[thread_index() / 32];
   const Series::Left before = left;
   const std::uint32_t call = before.next, place = call - series.first;
-  std::uint32_t number = ready_of(series, call) ^ ready_entry(call, 0);
   // (All of it is looked at: each branch would wait for its own.)
   const bool odd = is_odd<F>(a, message) | (series.room == 0);
   const bool can = can_be_queued<F>(series, before, a.comm, message, place);
-  const bool is_at_hand = number - 1 < (1u << 28) - 1; // neither none nor another call's
-  const unsigned there = __ballot_sync(whole_warp, true);
-  const bool all_have_it = __ballot_sync(whole_warp, is_at_hand) == there;
-  if (odd | !can | !all_have_it) {
-    if (goes_nowhere(F, a) && !returns_to_global<F>(a))
-      return number_of_request(null_peer_request());
-    if (odd)
-      return is_not_to_be_left;
-    if (can)
-      number = look_up_ready(*block.launch, series, call, there == whole_warp);
-    if (!can || number == none_is_ready)
-      return cannot_be_left;
-  }
+  const Leaving leaving = find_request<F>(block, series, a, call, odd, can);
+  if (!leaving.is_left)
+    return leaving.number;
   left.next = call + 1;
   left.note_queued(series.first);
-  if ((there & ((1u << thread % 32) - 1)) == 0 && series.next == call &&
-      atomicCAS(&series.next, call, call + 1) == call)
-    note_queued(series, place, site, message, number);
-  return queued_number(number);
+  if (is_first_to_leave(series, call, leaving.there))
+    note_queued(series, place, site, message, leaving.number);
+  return queued_number(leaving.number);
 }
 
 /// Leaves a wait to the next call, for a request of one that has been left: it is null then.

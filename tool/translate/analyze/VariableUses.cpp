@@ -2,6 +2,7 @@
 #include "VariableUses.h"
 #include "../Precompiled.h"
 #include "KnownFunctions.h"
+#include "SpecialFunctions.h"
 #include "clang/AST/ParentMap.h"
 
 namespace gmpi::translate {
@@ -33,9 +34,8 @@ bool isTrivialCopy(const FunctionDecl *Callee) {
 
 /// Whether that calls `E`, a lambda: what it does with itself is known.
 bool callsLambda(const CallExpr *Call, const Expr *E) {
-  const auto *Record = E->getType()->getAsCXXRecordDecl();
-  return Record && Record->isLambda() && isa<CXXOperatorCallExpr>(Call) && Call->getArg(0) == E &&
-         isa_and_nonnull<CXXMethodDecl>(Call->getDirectCallee());
+  return isa<CXXOperatorCallExpr>(Call) && Call->getDirectCallee() &&
+         isLambda(Call->getDirectCallee()) && Call->getArg(0) == E;
 }
 
 bool isGroup(QualType Type) {

@@ -35,6 +35,10 @@ std::string splitName(const SplitFunction &F);
 /// What its parts of the frames of those that call it are called: `gmpi_f_12`, by where it stands.
 std::string frameName(const SplitFunction &F, unsigned Line);
 
+/// Whether a lambda is written in it. One may not stand in a decltype, and is of a new type each
+/// time.
+bool containsLambda(const clang::Stmt *S);
+
 class BodySplitter {
 public:
   using Refusal = llvm::function_ref<void(clang::SourceLocation, DiagId, std::vector<std::string>)>;
@@ -127,6 +131,10 @@ private:
   void hoistCall(const clang::CallExpr *E, size_t Point, Items &Into, bool ValueUsed = true);
   void hoistLogical(const clang::BinaryOperator *E, Items &Into);
   void hoistConditional(const clang::ConditionalOperator *E, Items &Into);
+  /// A variable of the translator's that is given its value where control comes by the first time.
+  static std::string madeOnce(const std::string &Name, const std::string &Value) {
+    return "auto " + Name + " = gmpi_re ? ::gmpi::split::Nothing() : (" + Value + "); ";
+  }
   void listElements(llvm::ArrayRef<const clang::Expr *> Elements, Items &Into);
   void argument(const clang::CallExpr *E, unsigned I, size_t Point, Items &Into,
                 std::string &Saves);

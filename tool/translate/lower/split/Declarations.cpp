@@ -214,12 +214,10 @@ std::string BodySplitter::residentText(const Declarator &D, const FrameVariable 
   std::string Before = D.Specifiers + " " + onOneLine(render(D.Before)).value_or("") + " ";
   const Expr *Init = writtenInit(V);
   std::string Alias;
-  if (const auto *Record = Of.Example->getType()->getAsCXXRecordDecl();
-      Record && Record->isLambda() && isAuto(V) && Init) {
-    // A lambda may not stand in a decltype, and is of a new type each time.
+  if (isAuto(V) && containsLambda(Init)) {
     std::string Made = "gmpi_made_" + Variable;
-    return "auto " + Made + " = " + render(Where.span(Init->getSourceRange())) + "; auto &" +
-           Variable + " = gmpi_frame.resident<decltype(" + Made + "), " + slot(Of) +
+    return madeOnce(Made, render(Where.span(Init->getSourceRange()))) + "auto &" + Variable +
+           " = gmpi_frame.resident<decltype(" + Made + "), " + slot(Of) +
            ">(); if (!gmpi_re) ::gmpi::split::copy(" + Variable + ", " + Made + ");";
   }
   if (isAuto(V)) {

@@ -264,13 +264,12 @@ void BodySplitter::listElements(llvm::ArrayRef<const Expr *> Elements, Items &In
     if (Element->isGLValue()) // a reference may be bound to it, and not to a variable of this call
       return refuse(Element->getBeginLoc(), DiagId::split_braces);
     std::string Name = temporary("gmpi_argument");
-    Into.push_back({Item::Declare, "auto " + Name + " = gmpi_re ? ::gmpi::split::Nothing() : (" +
-                                       render(Text) + "); "});
+    Into.push_back({Item::Declare, madeOnce(Name, render(Text))});
     replace(Text, Name);
   }
 }
 
-static bool containsLambda(const Stmt *S) {
+bool containsLambda(const Stmt *S) {
   return S && (isa<LambdaExpr>(S) || llvm::any_of(S->children(), containsLambda));
 }
 
@@ -312,9 +311,9 @@ void BodySplitter::argument(const CallExpr *E, unsigned I, size_t Point, Items &
     if (Temporary) { // what a reference is bound to must stay where it is
       unsigned Bytes = unsigned(
           L.Code.context().getTypeSizeInChars(Argument->IgnoreImplicit()->getType()).getQuantity());
-      if (containsLambda(Argument)) { // may not stand in a decltype, and is a new type each time
+      if (containsLambda(Argument)) {
         std::string Made = temporary("gmpi_made");
-        Into.push_back({Item::Declare, "auto " + Made + " = " + Value + "; "});
+        Into.push_back({Item::Declare, madeOnce(Made, Value)});
         Value = Made;
       }
       std::string Type = "::gmpi::split::Plain<decltype(" + Value + ")>";
@@ -362,7 +361,6 @@ void BodySplitter::hoistCall(const CallExpr *E, size_t Point, Items &Into, bool 
       Arguments = render(Span{First.Begin, Last.End});
     }
   }
-  // A lambda may not stand in a decltype, and would be of another type there: its variable does.
   if (llvm::any_of(E->arguments(), containsLambda))
     Written = onOneLine(render(Whole)).value_or("");
   Item Suspend{Item::Suspend, callText(Point, Arguments), P.First, P.Last, Point, Saves};

@@ -63,21 +63,26 @@ bool SplitLowering::giveUpSingles() {
     if (!F.Kernel || find(F.Function))
       continue;
     std::string Kernel = "'" + F.Function->getNameAsString() + "'";
-    std::set<std::pair<const ScopedFunction *, unsigned>> Seen;
-    Any |= giveUpSingles(F, 0, "kernel " + Kernel + " cannot be split there", Seen);
+    for (auto [Of, Version] : reachable(F, 0))
+      Any |= Singles.giveUp(Of->Function, Version, "kernel " + Kernel + " cannot be split there");
   }
   return Any;
 }
 
-bool SplitLowering::giveUpSingles(const ScopedFunction &F, unsigned Version, const std::string &Why,
-                                  std::set<std::pair<const ScopedFunction *, unsigned>> &Seen) {
-  if (!Seen.insert({&F, Version}).second)
-    return false;
-  bool Any = Singles.giveUp(F.Function, Version, Why);
-  for (const CalleeUse &Use : F.Specialisations[Version].Callees)
-    if (const ScopedFunction *Callee = L.Scopes.find(Use.Callee))
-      Any |= giveUpSingles(*Callee, Use.Specialisation, Why, Seen);
-  return Any;
+/// That version of a function, and those of all that it calls.
+std::set<SplitLowering::VersionOf> SplitLowering::reachable(const ScopedFunction &F,
+                                                            unsigned Version) const {
+  std::set<VersionOf> Found;
+  llvm::SmallVector<VersionOf> Next = {{&F, Version}};
+  while (!Next.empty()) {
+    VersionOf Its = Next.pop_back_val();
+    if (!Found.insert(Its).second)
+      continue;
+    for (const CalleeUse &Use : Its.first->Specialisations[Its.second].Callees)
+      if (const ScopedFunction *Callee = L.Scopes.find(Use.Callee))
+        Next.push_back({Callee, Use.Specialisation});
+  }
+  return Found;
 }
 
 void SplitLowering::refuse(SourceLocation Loc, DiagId Id, std::vector<std::string> Arguments) {
@@ -205,13 +210,12 @@ bool SplitLowering::checkSharedArguments(const SplitFunction &F, const FramePlan
 
 /// Whether anything but what suspends talks to the proxy.
 bool SplitLowering::usesQueue(const ScopedFunction &F, unsigned Version) const {
-  const Specialisation &S = F.Specialisations[Version];
-  for (const ScopedCall &Call : S.Calls)
-    if (Call.Local || (Call.Value != Scope::Grid && !Singles.isCut(F.Function, Version, Call)))
-      return true;
-  return llvm::any_of(S.Callees, [&](const CalleeUse &Use) {
-    const ScopedFunction *Callee = L.Scopes.find(Use.Callee);
-    return Callee && usesQueue(*Callee, Use.Specialisation);
+  return llvm::any_of(reachable(F, Version), [&](const VersionOf &Its) {
+    auto TalksToIt = [&](const ScopedCall &Call) {
+      return Call.Local ||
+             (Call.Value != Scope::Grid && !Singles.isCut(Its.first->Function, Its.second, Call));
+    };
+    return llvm::any_of(Its.first->Specialisations[Its.second].Calls, TalksToIt);
   });
 }
 

@@ -49,8 +49,8 @@ private:
   };
   void makeAll();
   bool giveUpSingles();
-  bool giveUpSingles(const ScopedFunction &F, unsigned Version, const std::string &Why,
-                     std::set<std::pair<const ScopedFunction *, unsigned>> &Seen);
+  using VersionOf = std::pair<const ScopedFunction *, unsigned>;
+  std::set<VersionOf> reachable(const ScopedFunction &F, unsigned Version) const;
   void refuse(clang::SourceLocation Loc, DiagId Id, std::vector<std::string> Arguments);
   SplitVersion &make(const SplitFunction &F);
   std::string functionText(const SplitVersion &V, Edits &Own, const Signature &S) const;
